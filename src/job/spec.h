@@ -1,0 +1,95 @@
+// A TFJob as its author wrote it, decoded, with defaults applied: what the state machine reads.
+//
+// Values; any thread. The Pod template itself stays opaque bytes: `job` never sees JSON.
+// Source: tfjob.md sections 3, 4; rulings.md section 1.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/id.h"
+#include "base/instant.h"
+#include "base/quantity.h"
+#include "fleet/demand.h"
+
+namespace pondage::job {
+
+using base::Role;
+
+enum class RestartPolicy : std::uint8_t { kNever, kOnFailure, kAlways, kExitCode };
+enum class CleanPodPolicy : std::uint8_t { kNone, kRunning, kAll };
+enum class SuccessPolicy : std::uint8_t { kDefault, kAllWorkers };
+
+// Who restarts when one replica goes (rulings 1.1).
+enum class Scope : std::uint8_t { kGang, kReplica };
+
+struct ReplicaSpec {
+  int replicas = 1;                 // > 0: a type with 0 replicas is absent (O20)
+  RestartPolicy restart = RestartPolicy::kNever;
+  int port = 2222;                  // containerPort of the main container's `tfjob-port`
+  fleet::Demand demand;             // of one replica
+  base::Millis grace{30'000};       // terminationGracePeriodSeconds
+  std::string image;                // of the main container
+  std::string template_json;        // the Pod template, opaque
+};
+
+struct Spec {
+  std::map<Role, ReplicaSpec> roles;      // only those present
+  bool dynamic_worker = false;
+  SuccessPolicy success = SuccessPolicy::kDefault;
+  CleanPodPolicy clean_pods = CleanPodPolicy::kNone;
+  std::optional<base::Millis> ttl;        // ttlSecondsAfterFinished
+  std::optional<base::Millis> deadline;   // activeDeadlineSeconds, from the bind
+  std::optional<int> backoff_limit;
+  bool suspend = false;
+  bool managed_elsewhere = false;         // managedBy names another controller: hands off
+  std::optional<int> min_available;
+  std::string queue = "default";          // rulings 1.14
+  int priority = 0;                       // of schedulingPolicy.priorityClass
+  // From annotations `pondage.dev/...` (docs/decisions/0004).
+  std::optional<Scope> scope;             // restart-scope
+  std::optional<base::Millis> startup_timeout;
+  std::string checkpoint_dir;
+  std::optional<int> requeue_exit_code;
+  bool evaluator_in_cluster = true;
+  std::string user;
+
+  bool Has(Role role) const { return roles.contains(role); }
+  int Replicas(Role role) const;          // 0 when absent
+  int TotalReplicas() const;
+};
+
+// What a job is called. `id` ends every comparison.
+struct Identity {
+  base::JobId id;
+  std::string space;        // namespace
+  std::string name;
+  std::string uid;
+  base::Instant created;
+
+  std::string Path() const { return space + "/" + name; }
+};
+
+const char* RoleName(Role role);            // "Worker", "PS"
+const char* RoleLabel(Role role);           // "worker", "ps"
+std::optional<Role> RoleFromName(const std::string& any_case);
+
+// A collective: no PS, no dynamic worker, two or more of chief, master, worker. One lost member
+// hangs or ends all others.
+bool IsCollective(const Spec& spec);
+Scope RestartScope(const Spec& spec);
+
+// The role that decides running and success: Chief or Master if there is one, else Worker
+// (tfjob.md 10.2); none in a job of PS and evaluators only.
+std::optional<Role> DecidingRole(const Spec& spec);
+
+// `J-t-i`, the name of Pod and Service alike.
+std::string ReplicaName(const std::string& job_name, Role role, int index);
+// Longest name a job with these roles may have (tfjob.md 6.1).
+int MaxNameLength(const Spec& spec);
+
+}  // namespace pondage::job

@@ -1,0 +1,41 @@
+// The one table of kinds that the server serves: group, names, scope, columns, selectable fields,
+// patch merge keys. Code of its own exists only where behaviour differs.
+//
+// Pure, constant. Source: kube-api.md sections 2, 6.3, 6.4, 8.3.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace pondage::manifest {
+
+struct Column {
+  std::string_view name;
+  std::string_view type;      // string, integer, date
+  std::string_view path;      // simple path into the object, or "" when computed (see api/table)
+  int priority = 0;           // > 0: wide only
+};
+
+struct Kind {
+  std::string_view group;     // "" for v1
+  std::string_view version;
+  std::string_view kind;      // "TFJob"
+  std::string_view plural;
+  std::string_view singular;
+  std::vector<std::string_view> short_names;
+  bool namespaced = true;
+  bool has_status = false;    // status subresource
+  bool custom = false;        // a custom resource: JSON only, no strategic merge
+  bool in_all = false;        // category "all"
+  std::vector<std::string_view> verbs;         // as discovery prints them
+  std::vector<std::string_view> fields;        // selectable, beside metadata.name/namespace
+  std::vector<Column> columns;                 // behind Name
+  std::string_view storage;   // kind part of port::Key: "tfjobs.kubeflow.org", "pods"
+};
+
+std::span<const Kind> Kinds();
+const Kind* FindKind(std::string_view group, std::string_view plural);
+const Kind* FindKindByName(std::string_view group, std::string_view kind);
+
+}  // namespace pondage::manifest

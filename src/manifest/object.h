@@ -1,0 +1,56 @@
+// What is the same in every Kubernetes object: metadata, quantities, times, YAML and JSON.
+//
+// Pure; decoders have bounds (depth, size, aliases) and never throw.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/json.hpp>
+
+#include "base/instant.h"
+#include "base/quantity.h"
+#include "base/result.h"
+
+namespace pondage::manifest {
+
+// One JSON text; duplicate keys, depth over 100 and trailing bytes are kInvalid. Integers stay exact.
+base::Result<boost::json::value> ParseJson(std::string_view bytes);
+
+// All documents of a YAML (or JSON) stream, as JSON; `kind: List` is taken apart. At most `max_bytes`
+// of input, 10,000 alias expansions, depth 100.
+base::Result<std::vector<boost::json::object>> ParseManifests(std::string_view bytes,
+                                                              std::size_t max_bytes = 3 << 20);
+
+// Kubernetes quantities (kube-api.md section 5).
+base::Result<std::int64_t> ParseWhole(const boost::json::value& quantity);     // rounded up
+base::Result<base::MilliCpu> ParseCpu(const boost::json::value& quantity);
+base::Result<base::Bytes> ParseBytes(const boost::json::value& quantity);
+
+std::string FormatTime(base::Instant at);        // RFC 3339, UTC, whole seconds
+std::string FormatMicroTime(base::Instant at);
+base::Result<base::Instant> ParseTime(std::string_view text);
+
+// Label selectors in the text form of the API ("a=b,c in (d,e),!f"): matched against the labels.
+struct Requirement {
+  enum class Operator : std::uint8_t { kExists, kAbsent, kIn, kNotIn, kGreater, kLess };
+  std::string key;
+  Operator op;
+  std::vector<std::string> values;
+};
+base::Result<std::vector<Requirement>> ParseLabelSelector(std::string_view text);
+struct FieldRequirement { std::string path; bool equal = true; std::string value; };
+base::Result<std::vector<FieldRequirement>> ParseFieldSelector(std::string_view text);
+
+// Text form for storage: JSON without metadata.resourceVersion, `splice` behind `"metadata":{`.
+struct Packed { std::string body; std::uint32_t splice = 0; };
+Packed Pack(const boost::json::object& object);
+
+// Facet lines (port::Object::facets) of an object: its labels, owners, metadata.name/namespace and
+// the fields named in `field_paths` ("spec.nodeName").
+std::string Facets(const boost::json::object& object, const std::vector<std::string>& field_paths);
+
+}  // namespace pondage::manifest

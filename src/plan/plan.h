@@ -1,0 +1,109 @@
+// The planner: a snapshot of fleet, queues and waiting gangs in, a plan out.
+//
+// Pure: same snapshot, same plan, whatever the order of its inputs; no clock, no IO. A plan is a
+// value that can be printed or refused before it is carried out; it binds whole gangs only.
+// This version: whole gangs first-fit, priority then arrival, guarantee and limit up the tree, no
+// eviction. Refusals take the form of scheduling.md section 4.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/id.h"
+#include "base/instant.h"
+#include "fleet/demand.h"
+#include "fleet/fleet.h"
+#include "queue/tree.h"
+
+namespace pondage::plan {
+
+// `count` members of one role that ask for the same.
+struct Group {
+  base::Role role = base::Role::kWorker;
+  int count = 0;
+  fleet::Demand demand;
+};
+
+// A gang that wants to start: all its members or nothing.
+struct Ask {
+  base::JobId job;
+  std::string queue;
+  int priority = 0;
+  base::Instant arrived;                // when it first stood in its queue; kept over requeues
+  std::vector<Group> groups;            // in the order of base::Role
+  int missing = 0;                      // members the gang wants beyond its replicas (minAvailable)
+  bool held = false;                    // suspended, or waiting out a restart delay
+  std::optional<base::Instant> not_before;  // end of a restart delay, when that is why it is held
+  std::optional<base::Millis> limit;    // hard run-time limit
+};
+
+// Why a gang waits. Order as in scheduling.md section 4.
+enum class Constraint : std::uint8_t {
+  kNever,       // no present machine or limit can ever satisfy it
+  kLimit,       // a queue's limit, at a named level
+  kBusy,        // not enough free
+  kFragmented,  // enough free, but not together
+  kOrder,       // an earlier job of the same queue waits for the same
+  kHeld,        // suspended, held queue, restart delay
+  kNoQueue,     // the queue it names does not exist
+  kUnhealthy,   // the nodes that could hold it are cordoned or lost
+  kIncomplete,  // minAvailable is larger than the sum of its replicas
+};
+
+// The binding constraint of one waiting gang, with the numbers a sentence needs. Quantities in
+// whole GPUs unless said otherwise; 0 and empty mean "does not apply".
+struct Refusal {
+  base::JobId job;
+  Constraint constraint = Constraint::kBusy;
+  std::string id;                 // "PND-Q007": frozen, see the message catalogue
+  std::string resource;           // "gpu", "cpu", "memory", "type", "label"
+  std::string where;              // queue or node that binds
+  std::int64_t need = 0;          // what the gang asks of that resource, in all
+  std::int64_t have = 0;          // what is free (busy, fragmented), or the largest possible (never)
+  std::int64_t limit = 0;         // of the queue named in `where`
+  std::int64_t used = 0;          // there
+  std::int64_t block = 0;         // largest part free together on one node (fragmented)
+  std::int64_t block_need = 0;    // largest part one member needs together
+  std::vector<base::JobId> holders;  // who holds most of it, largest first, at most three
+  std::vector<base::JobId> ahead;    // earlier in order and waiting too, at most three
+  int ahead_count = 0;
+  std::optional<base::Instant> start_latest;  // by hard limits; none: unknown
+  std::string help;               // cheapest change, a machine-readable hint: "workers=2 gpus=4"
+
+  bool operator==(const Refusal&) const = default;
+};
+
+struct Placement {
+  base::JobId job;
+  std::vector<fleet::Grant> grants;  // one a member: groups in order, members 0..count-1
+};
+
+struct Plan {
+  std::vector<Placement> start;      // in the order in which they were decided
+  std::vector<Refusal> wait;         // one for every ask that does not start, in queue order
+};
+
+// A gang that runs: who holds what until when, for reasons and expected starts.
+struct Holding {
+  base::JobId job;
+  std::string queue;
+  int gpus = 0;
+  std::optional<base::Instant> ends_by;  // by its hard limit
+};
+
+struct Snapshot {
+  const fleet::Fleet& fleet;
+  const queue::Tree& queues;
+  const std::vector<Ask>& asks;          // any order
+  const std::vector<Holding>& holdings;  // any order
+};
+
+Plan MakePlan(const Snapshot& snapshot, base::Instant now);
+
+// One sentence in English for a refusal, for logs, events and status messages.
+std::string Sentence(const Refusal& refusal);
+const char* ConstraintName(Constraint constraint);  // "never", "limit", ...
+
+}  // namespace pondage::plan

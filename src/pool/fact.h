@@ -1,0 +1,65 @@
+// What the pool is told, in the order of a TFJob's life. Facts are all it ever learns.
+//
+// Values; any thread. Times inside facts are when it happened; when it is taken is Step's argument.
+// A fact that is late, repeated or about an older incarnation changes nothing.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/id.h"
+#include "base/instant.h"
+#include "fleet/node.h"
+#include "job/spec.h"
+#include "job/status.h"
+#include "queue/tree.h"
+
+namespace pondage::pool {
+
+// A job was stored, or its spec was changed.
+struct JobApplied {
+  job::Identity identity;
+  job::Spec spec;
+};
+// The host read it from its store at start: the pool's memory of it.
+struct JobLoaded {
+  job::Identity identity;
+  job::Spec spec;
+  job::Status status;
+  bool removed = false;
+};
+struct JobRemoved { base::JobId job; };           // deletion was asked for
+struct YieldAsked { base::JobId job; std::string who; };  // leave politely, come back
+
+struct QueuePut { queue::Spec spec; };
+struct QueueRemoved { std::string name; };
+
+struct NodeSeen { fleet::Node node; };
+struct NodeLost { std::string name; };
+
+// From the machine where the replica runs.
+struct ReplicaStarted { base::ReplicaId replica; base::Instant at; };
+struct ReplicaSaid {                               // reported by the job's own module
+  base::ReplicaId replica;
+  std::int64_t step = -1;
+};
+struct ReplicaExited { base::ReplicaId replica; job::Exit exit; };
+// It could not be started. `ports_taken`: the cause is a port somebody else listens on.
+struct ReplicaNotStarted {
+  base::ReplicaId replica;
+  std::string message;
+  std::vector<int> ports_taken;
+  base::Instant at;
+};
+struct CheckpointSeen { base::JobId job; job::Checkpoint checkpoint; };
+
+// Its Pod is being deleted, by somebody else than the pool.
+struct PodDeleting { base::ReplicaId replica; };
+
+using Fact = std::variant<JobApplied, JobLoaded, JobRemoved, YieldAsked, QueuePut, QueueRemoved,
+                          NodeSeen, NodeLost, ReplicaStarted, ReplicaSaid, ReplicaExited,
+                          ReplicaNotStarted, CheckpointSeen, PodDeleting>;
+
+}  // namespace pondage::pool

@@ -1,0 +1,100 @@
+// The pool: a deterministic machine. Facts in, decisions out; no IO, no clock, no thread.
+//
+// Single-threaded, owned by its host (embedded server, operator, simulator), which hosts it
+// unchanged. Invariants (the laws of docs/decisions/0001, checked by CheckLaws in every tier):
+//   1. Same facts at the same instants, same decisions, to the byte.
+//   2. No GPU is bound twice; a gang is bound whole or not at all.
+//   3. What must survive a restart stands in job::Status: loading every job's status into a new
+//      pool and stepping gives the decisions this one would have given.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fleet/fleet.h"
+#include "job/machine.h"
+#include "ledger/ledger.h"
+#include "pool/decision.h"
+#include "pool/fact.h"
+#include "queue/tree.h"
+
+namespace pondage::pool {
+
+struct Settings {
+  job::Settings job;
+  int first_port = 20000;  // below the ephemeral range; one set per bind, never the last one used
+  int last_port = 29999;
+};
+
+// A job as the pool holds it.
+struct JobView {
+  job::Identity identity;
+  job::Spec spec;
+  job::Status status;
+  bool removed = false;
+  base::Instant wake = base::kNever;
+};
+
+class Pool {
+ public:
+  explicit Pool(Settings settings) : settings_(settings), next_port_(settings.first_port) {}
+
+  // Takes the facts in order, then decides. `now` never goes back by itself: an earlier instant than
+  // the last is taken as the last.
+  std::vector<Decision> Step(std::span<const Fact> facts, base::Instant now);
+
+  // The plan that the next step would make for `asks` beside what waits already (dry run, explain).
+  plan::Plan Preview(const std::vector<plan::Ask>& asks, base::Instant now) const;
+  plan::Ask AskOf(const JobView& job, base::Instant now) const;
+
+  const JobView* Find(base::JobId id) const;
+  const std::map<base::JobId, JobView>& jobs() const { return jobs_; }
+  const fleet::Fleet& fleet() const { return fleet_; }
+  const queue::Tree& queues() const { return queues_; }
+  const ledger::Ledger& ledger() const { return ledger_; }
+  const std::vector<plan::Refusal>& waiting() const { return waiting_; }
+
+ private:
+  friend class Taker;  // take.cc: one overload per fact
+
+  void Take(const Fact& fact, base::Instant now);
+  void JudgeTouched(base::Instant now, std::vector<Decision>& out);
+  void Carry(JobView& job, const job::Verdict& verdict, base::Instant now,
+             std::vector<Decision>& out);
+  void PlanWaiting(base::Instant now, std::vector<Decision>& out);
+  void Bind(JobView& job, const plan::Placement& placement, base::Instant now,
+            std::vector<Decision>& out);
+  void Refuse(JobView& job, const plan::Refusal& refusal);
+  void WriteStatuses(std::vector<Decision>& out);
+  void Hold(const JobView& job, const job::Replica& replica, base::Instant now);
+  void Release(JobView& job, job::Replica& replica, base::Instant now, const std::string& why,
+               std::vector<Decision>& out);
+  std::optional<std::vector<int>> TakePorts(std::size_t count);
+  void FreePort(int port);
+  std::vector<plan::Holding> Holdings() const;
+  void Touch(base::JobId id) { touched_.insert(id); }
+
+  Settings settings_;
+  base::Instant last_{0};
+  fleet::Fleet fleet_;
+  queue::Tree queues_;
+  ledger::Ledger ledger_;
+  std::map<base::JobId, JobView> jobs_;
+  std::map<base::JobId, job::Status> written_;  // as of the last SetStatus, to see what changed
+  std::set<base::JobId> touched_;
+  std::set<base::JobId> wants_;                 // stage waiting and nothing holds it back
+  std::set<std::pair<base::Instant, base::JobId>> wakes_;
+  std::vector<plan::Refusal> waiting_;
+  std::set<int> ports_;                         // in use, or found taken by a stranger
+  int next_port_;
+  bool replan_ = false;
+};
+
+// The laws of design: broken ones, each a sentence; empty when all hold.
+std::vector<std::string> BrokenLaws(const Pool& pool);
+
+}  // namespace pondage::pool

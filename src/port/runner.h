@@ -1,0 +1,112 @@
+// The port to programs on this machine: start, stop, and what became of them.
+//
+// Faces: run::ShimRunner (real processes under a shim that outlives the server), sim::Machine,
+// MemoryRunner. Thread rule: calls from the loop's thread only; they return at once. Readings come
+// back through the sink, from any thread, in order per replica.
+// Invariants:
+//   1. A replica is started at most once per (uid, start number): a repeated Start is ignored.
+//   2. Every started replica is reported exited exactly once, through any restart of the server,
+//      or lost when nothing is known of it any more.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/instant.h"
+#include "base/quantity.h"
+
+namespace pondage::port {
+
+// A directory or file that appears at `target` for one replica alone.
+struct Mount {
+  std::string source;    // absolute path on this machine; empty: a new empty directory
+  std::string target;    // absolute path inside
+  bool read_only = false;
+  auto operator<=>(const Mount&) const = default;
+};
+
+// What one program needs. Strings are exact bytes; no shell.
+struct Launch {
+  std::string uid;                      // of the Pod: names its directory below the data directory
+  int start = 0;                        // in-place restarts so far: each has its own log file
+  std::vector<std::string> argv;        // argv[0] is looked up in the PATH of `env`
+  std::map<std::string, std::string> env;  // whole environment
+  std::string working_dir;
+  std::vector<Mount> mounts;
+  std::vector<int> ports;               // must be free to listen on: probed before the start
+  std::optional<std::uint32_t> user_id, group_id;
+  base::Bytes memory_limit;             // 0: none
+  base::MilliCpu cpu_limit;             // 0: none
+  std::int64_t pids_limit = 0;          // 0: none
+  base::Bytes log_cap;                  // kept per start, over all rotated files
+  std::string log_path;                 // where its output goes ("…/0.log")
+  std::string checkpoint_dir;           // watched for newer checkpoints; empty: none
+};
+
+struct Started {
+  std::string uid;
+  int start = 0;
+  std::int64_t pid = 0;
+  base::Instant at;
+};
+struct NotStarted {
+  std::string uid;
+  int start = 0;
+  std::string message;
+  std::vector<int> ports_taken;
+  bool not_found = false;               // 127: no such program
+  bool not_executable = false;          // 126
+};
+struct Said {                           // by the job's own module
+  std::string uid;
+  int start = 0;
+  std::int64_t step = -1;
+  std::int64_t checkpoint_step = -1;
+  std::string checkpoint_path;
+  std::int64_t input_wait_permille = -1;  // share of the step spent waiting for input
+  base::Instant at;
+};
+struct Saved {                          // a newer checkpoint was seen in the checkpoint directory
+  std::string uid;
+  std::int64_t step = -1;               // -1: its name does not say
+  std::string path;
+  base::Instant at;
+};
+struct Exited {
+  std::string uid;
+  int start = 0;
+  int code = 0;                         // as a shell shows it
+  std::string reason;                   // Completed, Error, OOMKilled, Lost
+  std::string message;
+  base::Instant at;
+  std::int64_t at_monotonic_ms = 0;
+  std::string boot_id;
+};
+using Reading = std::variant<Started, NotStarted, Said, Saved, Exited>;
+
+class Runner {
+ public:
+  virtual ~Runner() = default;
+  using Sink = std::function<void(Reading)>;
+
+  // Once, before anything else.
+  virtual void Listen(Sink sink) = 0;
+  // After a restart of the server: take over what is running; each uid is answered by Started (again)
+  // or Exited.
+  struct Known { std::string uid; int start = 0; std::string checkpoint_dir; };
+  virtual void Adopt(const std::vector<Known>& known) = 0;
+
+  virtual void Start(const Launch& launch) = 0;
+  virtual void Stop(const std::string& uid, base::Millis grace) = 0;  // SIGTERM, then SIGKILL
+  virtual void Kill(const std::string& uid) = 0;
+  // The exit was taken for good (committed): its record may go. Logs stay until Erase.
+  virtual void Forget(const std::string& uid) = 0;
+  virtual void Erase(const std::string& uid) = 0;  // logs and working files too
+};
+
+}  // namespace pondage::port

@@ -1,0 +1,127 @@
+// The port to durable objects: versioned bytes, by kind, namespace and name. It knows no TFJob.
+//
+// Thread rule: Commit() from one thread only (the writer); everything else from any thread at any
+// time, never waiting for a commit. Faces: store::SqliteStore (real), MemoryStore, FaultyStore.
+// Invariants:
+//   1. Revisions are one counter of the whole store: every change gets the next one, for ever,
+//      across restarts. A commit is all or nothing and durable when Commit() returns.
+//   2. List at revision R shows exactly the state after R, as long as R is not compacted (kExpired).
+//   3. A watch from R delivers every change after R, once, in order, or ends with kExpired.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/instant.h"
+#include "base/result.h"
+
+namespace pondage::port {
+
+using Revision = std::int64_t;
+
+struct Key {
+  std::string kind;   // plural.group: "tfjobs.kubeflow.org", "pods"
+  std::string space;  // namespace; empty: cluster scope
+  std::string name;
+  auto operator<=>(const Key&) const = default;
+};
+
+// One stored object. `body` is its JSON without metadata.resourceVersion, which is spliced in when
+// it is read: `"resourceVersion":"<revision>",` at byte `splice` (just behind `"metadata":{`).
+struct Object {
+  Key key;
+  std::string uid;
+  Revision revision = 0;
+  Revision created = 0;                 // revision of its first version
+  std::shared_ptr<const std::string> body;
+  std::uint32_t splice = 0;
+  // For selection without parsing: labels as "l:key=value", fields as "f:path=value", owners as
+  // "o:uid", each ended by '\n', sorted.
+  std::shared_ptr<const std::string> facets;
+};
+
+struct Change {
+  Key key;
+  bool deleted = false;                   // body is then the last state, revision that of the delete
+  std::string uid;
+  std::string body;
+  std::uint32_t splice = 0;
+  std::string facets;
+  bool live = false;                      // the loop reads it at start (see Store::Live)
+  std::optional<base::Instant> due;       // the loop is told of it then (see Store::Due)
+};
+
+// An append-only line in a stream of its own ("ledger"), kept for ever.
+struct Record {
+  std::string stream;
+  std::string bytes;
+};
+
+struct Batch {
+  std::vector<Change> changes;            // in order; a key may stand in it more than once
+  std::vector<Record> records;
+};
+
+struct Event {
+  enum class Type : std::uint8_t { kAdded, kModified, kDeleted };
+  Type type;
+  Object object;                          // deleted: last state, with the delete's revision
+  std::shared_ptr<const std::string> previous_facets;  // none when added
+};
+
+struct ListQuery {
+  std::string kind;
+  std::string space;                      // empty: all
+  std::string after_space, after_name;    // continue behind this key
+  std::size_t limit = 0;                  // 0: all
+  Revision at = 0;                        // 0: newest
+  std::string facet;                      // only objects that carry this facet line; empty: all
+};
+struct Listing {
+  Revision revision = 0;
+  std::vector<Object> objects;            // by (space, name)
+  bool more = false;
+  std::size_t remaining = 0;              // behind the last one; 0 when a facet is given
+};
+
+// A running watch: ends when destroyed. `OnEvents` is called on the committing thread after each
+// commit with that commit's events of the kind: it must return at once and may not call the store.
+class Watch {
+ public:
+  virtual ~Watch() = default;
+};
+
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  // Gives the revision of the first change; change i of the batch has that + i. Errors:
+  // kUnavailable (disk full, IO): whether it was written is unknown until the store is read again.
+  virtual base::Result<Revision> Commit(const Batch& batch) = 0;
+
+  virtual base::Result<Object> Get(const Key& key) const = 0;       // kNotFound, kCorrupt
+  virtual base::Result<Listing> List(const ListQuery& query) const = 0;  // kExpired, kCorrupt
+  virtual Revision Newest() const = 0;
+  virtual Revision Oldest() const = 0;    // lists and watches before it are kExpired
+
+  using OnEvents = std::function<void(const std::vector<Event>& events, Revision newest)>;
+  // Calls back at once with what happened after `from`, then with every commit. kExpired.
+  virtual base::Result<std::unique_ptr<Watch>> Follow(const std::string& kind, Revision from,
+                                                      OnEvents on_events) = 0;
+
+  virtual base::Result<std::vector<Object>> Live(const std::string& kind) const = 0;
+  // Objects whose due time is not after `now`, oldest first, at most `limit`.
+  virtual base::Result<std::vector<Object>> Due(base::Instant now, std::size_t limit) const = 0;
+  virtual base::Result<base::Instant> NextDue() const = 0;          // kNever when there is none
+
+  // Lines of a stream from `skip` on, at most `limit`.
+  virtual base::Result<std::vector<std::string>> Records(const std::string& stream,
+                                                         std::size_t skip,
+                                                         std::size_t limit) const = 0;
+};
+
+}  // namespace pondage::port

@@ -1,0 +1,76 @@
+// The tree of queues: who may use how much, up every path to the root.
+//
+// Single-threaded, owned by the pool; planners work on a copy. GPU quota is in milli-GPU.
+// Source: scheduling.md 1.2-1.3 (guarantee, limit, borrowed). Invariants:
+//   1. used(q) = own use + sum of used over children, at every queue.
+//   2. A queue whose parent is unknown hangs from the root; a cycle of parents is cut at its
+//      alphabetically first member, which then hangs from the root.
+//   3. A queue that was removed while jobs still use it stays, closed, until they end.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/quantity.h"
+
+namespace pondage::queue {
+
+struct Spec {
+  std::string name;                      // a DNS label, unique
+  std::string parent;                    // empty: hangs from the root
+  std::string display;                   // a path such as "lab/nlp", for people only
+  base::MilliGpu guarantee;              // carved out of the parent's
+  std::optional<base::MilliGpu> limit;   // none: no limit at this level
+  bool closed = false;                   // takes no new jobs; what waits goes on
+  bool held = false;                     // starts nothing
+  std::optional<base::Millis> max_run;   // run-time cap of its jobs
+  bool operator==(const Spec&) const = default;
+};
+
+// The level that would go over its limit, with the numbers of the refusal.
+struct Over {
+  std::string queue;
+  base::MilliGpu used;
+  base::MilliGpu limit;
+  base::MilliGpu ask;
+};
+
+class Tree {
+ public:
+  void Put(Spec spec);
+  void Remove(std::string_view name);
+
+  const Spec* Find(std::string_view name) const;
+
+  // The first level, from the leaf up, whose limit `ask` more would exceed. Unknown queue: none.
+  std::optional<Over> WouldExceed(std::string_view leaf, base::MilliGpu ask) const;
+
+  // The level, from the leaf up, whose limit is smaller than `ask` even when unused: never fits.
+  std::optional<Over> NeverFits(std::string_view leaf, base::MilliGpu ask) const;
+
+  void Charge(std::string_view leaf, base::MilliGpu amount);
+  // Requires that at least `amount` is charged to the leaf.
+  void Refund(std::string_view leaf, base::MilliGpu amount);
+
+  base::MilliGpu Used(std::string_view name) const;
+  base::MilliGpu Borrowed(std::string_view name) const;  // max(0, used - guarantee)
+
+  // Queues by name.
+  std::vector<const Spec*> All() const;
+
+ private:
+  struct Entry {
+    Spec spec;
+    bool removed = false;
+    base::MilliGpu own;   // used by jobs of this very queue
+    base::MilliGpu used;  // with all descendants
+  };
+  std::vector<const Entry*> PathUp(std::string_view leaf) const;
+
+  std::map<std::string, Entry, std::less<>> entries_;
+};
+
+}  // namespace pondage::queue
