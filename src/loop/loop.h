@@ -23,20 +23,12 @@
 #include "manifest/queue.h"
 #include "pool/pool.h"
 #include "port/clock.h"
+#include "port/launcher.h"
 #include "port/runner.h"
 #include "port/store.h"
 #include "port/writer.h"
 
 namespace pondage::loop {
-
-// Turns a stored Pod into a program of this machine (environments, paths, cgroups). Implemented by
-// agent; the simulator has its own. Called on the loop's thread.
-class Launcher {
- public:
-  virtual ~Launcher() = default;
-  // kInvalid, kNotFound: this replica can never be started so; the message says why.
-  virtual base::Result<port::Launch> LaunchOf(const std::string& pod_body, int start) = 0;
-};
 
 struct Settings {
   pool::Settings pool;
@@ -51,7 +43,7 @@ struct Settings {
 class Loop : public port::Writer {
  public:
   Loop(Settings settings, port::Store& store, port::Runner& runner, port::Clock& clock,
-       Launcher& launcher);
+       port::Launcher& launcher);
   ~Loop() override;
 
   // Reads what is live from the store into a new pool, adopts what runs. Before the first turn, and
@@ -83,7 +75,7 @@ class Loop : public port::Writer {
   port::Store& store_;
   port::Runner& runner_;
   port::Clock& clock_;
-  Launcher& launcher_;
+  port::Launcher& launcher_;
   std::unique_ptr<pool::Pool> pool_;
   bool loaded_ = false;
   base::Instant pool_wake_ = base::kNever;

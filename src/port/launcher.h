@@ -1,0 +1,21 @@
+// The port from a stored Pod to a program of this machine: environments, paths, limits.
+//
+// Thread rule: called on the loop's thread only, and answers at once. Faces: agent::PodLauncher
+// (real), the simulator's own.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "port/runner.h"
+
+namespace pondage::port {
+
+class Launcher {
+ public:
+  virtual ~Launcher() = default;
+  // kInvalid, kNotFound: this replica can never be started so; the message says why.
+  virtual base::Result<Launch> LaunchOf(const std::string& pod_body, int start) = 0;
+};
+
+}  // namespace pondage::port
