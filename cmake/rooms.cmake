@@ -20,7 +20,7 @@ set(LIB_protobuf protobuf::libprotobuf-lite)
 set(LIB_prometheus-cpp prometheus-cpp::core)
 set(LIB_spdlog spdlog::spdlog)
 set(LIB_dl ${CMAKE_DL_LIBS} Threads::Threads)
-set(LIB_CLI11)
+set(LIB_CLI11 "")
 
 function(pondage_rooms file)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
