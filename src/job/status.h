@@ -62,7 +62,8 @@ struct Replica {
   int restarts = 0;               // in-place restarts of the present Pod
   std::optional<base::Instant> restart_at;  // in-place restart waits until then
   std::optional<fleet::Grant> grant;
-  int port = 0;
+  std::optional<base::Instant> granted;     // since when it holds `grant`: start of its charge
+  int port = 0;                             // 0: the job has one replica and needs none
   std::optional<base::Instant> started;     // process running
   std::optional<base::Instant> stop_asked;  // SIGTERM sent
   std::optional<Exit> exit;       // of the present Pod's main container
