@@ -6,6 +6,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "port/store.h"
@@ -27,6 +30,7 @@ class MemoryStore : public Store {
   base::Result<std::vector<std::string>> Records(const std::string& stream, std::size_t skip,
                                                  std::size_t limit) const override;
 
+  // Forgets what only revisions before `oldest` can see. Requires oldest <= Newest().
   void CompactTo(Revision oldest);
 
  private:
@@ -40,19 +44,32 @@ class MemoryStore : public Store {
     std::string kind;
     OnEvents on_events;
   };
+  using History = std::map<Revision, Version>;  // of one key
   class MemoryWatch;
 
-  Event EventOf(const Version& version) const;
-  const Version* At(const Key& key, Revision revision) const;
+  // All of these with the mutex held.
+  static const Version* StateAt(const History& history, Revision revision);  // null: not there
+  base::Result<void> Check(const Batch& batch) const;
+  void Apply(const Change& change, Revision revision);
+  std::vector<Event> EventsAfter(const std::string& kind, Revision from) const;
+  void Tell(Revision from) const;
+  std::vector<std::pair<base::Instant, const Object*>> Waiting() const;  // by (due, key)
+  bool Expired(Revision revision) const { return revision < oldest_ || revision > newest_; }
 
   mutable std::mutex mutex_;
   Revision newest_ = 0;
   Revision oldest_ = 0;
-  std::map<Key, std::map<Revision, Version>> versions_;
+  std::map<Key, History> versions_;
   std::map<Revision, Key> log_;
   std::map<std::string, std::vector<std::string>> records_;
-  std::map<int, std::shared_ptr<Follower>> followers_;
+  std::map<int, Follower> followers_;
   int next_follower_ = 0;
 };
+
+// Whether `facets` holds `line` (without its line end).
+bool HasFacet(const std::string& facets, const std::string& line);
+
+// The rules of Store::Commit for one change, except for what the store holds.
+base::Result<void> CheckChange(const Change& change);
 
 }  // namespace pondage::port

@@ -5,7 +5,8 @@
 // Invariants:
 //   1. Revisions are one counter of the whole store: every change gets the next one, for ever,
 //      across restarts. A commit is all or nothing and durable when Commit() returns.
-//   2. List at revision R shows exactly the state after R, as long as R is not compacted (kExpired).
+//   2. List at revision R shows exactly the state after R, as long as R is not compacted
+//      (kExpired).
 //   3. A watch from R delivers every change after R, once, in order, or ends with kExpired.
 #pragma once
 
@@ -36,7 +37,7 @@ struct Object {
   Key key;
   std::string uid;
   Revision revision = 0;
-  Revision created = 0;                 // revision of its first version
+  Revision created = 0;  // revision of its first version
   std::shared_ptr<const std::string> body;
   std::uint32_t splice = 0;
   // For selection without parsing: labels as "l:key=value", fields as "f:path=value", owners as
@@ -46,13 +47,13 @@ struct Object {
 
 struct Change {
   Key key;
-  bool deleted = false;                   // body is then the last state, revision that of the delete
+  bool deleted = false;  // body is then the last state, revision that of the delete
   std::string uid;
   std::string body;
   std::uint32_t splice = 0;
   std::string facets;
-  bool live = false;                      // the loop reads it at start (see Store::Live)
-  std::optional<base::Instant> due;       // the loop is told of it then (see Store::Due)
+  bool live = false;                 // the loop reads it at start (see Store::Live)
+  std::optional<base::Instant> due;  // the loop is told of it then (see Store::Due)
 };
 
 // An append-only line in a stream of its own ("ledger"), kept for ever.
@@ -62,34 +63,36 @@ struct Record {
 };
 
 struct Batch {
-  std::vector<Change> changes;            // in order; a key may stand in it more than once
+  std::vector<Change> changes;  // in order; a key may stand in it more than once
   std::vector<Record> records;
 };
 
 struct Event {
   enum class Type : std::uint8_t { kAdded, kModified, kDeleted };
   Type type;
-  Object object;                          // deleted: last state, with the delete's revision
+  Object object;  // deleted: last state, with the delete's revision
   std::shared_ptr<const std::string> previous_facets;  // none when added
 };
 
 struct ListQuery {
   std::string kind;
-  std::string space;                      // empty: all
-  std::string after_space, after_name;    // continue behind this key
-  std::size_t limit = 0;                  // 0: all
-  Revision at = 0;                        // 0: newest
-  std::string facet;                      // only objects that carry this facet line; empty: all
+  std::string space;                    // empty: all
+  std::string after_space, after_name;  // continue behind this key
+  std::size_t limit = 0;                // 0: all
+  Revision at = 0;                      // 0: newest
+  std::string facet;                    // only objects that carry this facet line; empty: all
 };
 struct Listing {
   Revision revision = 0;
-  std::vector<Object> objects;            // by (space, name)
+  std::vector<Object> objects;  // by (space, name)
   bool more = false;
-  std::size_t remaining = 0;              // behind the last one; 0 when a facet is given
+  std::size_t remaining = 0;  // behind the last one; 0 when a facet is given
 };
 
 // A running watch: ends when destroyed. `OnEvents` is called on the committing thread after each
-// commit with that commit's events of the kind: it must return at once and may not call the store.
+// commit with that commit's events of the kind (none: only `newest` moved on, as a bookmark needs):
+// it must return at once, may not call the store and may not destroy a watch. Destroying one waits
+// for a call that is under way, so hold no lock that OnEvents takes.
 class Watch {
  public:
   virtual ~Watch() = default;
@@ -101,22 +104,26 @@ class Store {
 
   // Gives the revision of the first change; change i of the batch has that + i. Errors:
   // kUnavailable (disk full, IO): whether it was written is unknown until the store is read again.
+  // kInvalid (nothing is written): no kind or name, a splice behind the body, facets that do not
+  // end in a line end, the delete of an object that is not there.
   virtual base::Result<Revision> Commit(const Batch& batch) = 0;
 
-  virtual base::Result<Object> Get(const Key& key) const = 0;       // kNotFound, kCorrupt
-  virtual base::Result<Listing> List(const ListQuery& query) const = 0;  // kExpired, kCorrupt
+  virtual base::Result<Object> Get(const Key& key) const = 0;  // kNotFound, kCorrupt
+  // kExpired (also for a revision that is not reached yet: the store was restored), kCorrupt.
+  virtual base::Result<Listing> List(const ListQuery& query) const = 0;
   virtual Revision Newest() const = 0;
-  virtual Revision Oldest() const = 0;    // lists and watches before it are kExpired
+  virtual Revision Oldest() const = 0;  // lists and watches before it are kExpired
 
   using OnEvents = std::function<void(const std::vector<Event>& events, Revision newest)>;
-  // Calls back at once with what happened after `from`, then with every commit. kExpired.
+  // Calls back at once with what happened after `from` (in one or more calls on this thread), then
+  // with every commit. kExpired, as in List.
   virtual base::Result<std::unique_ptr<Watch>> Follow(const std::string& kind, Revision from,
                                                       OnEvents on_events) = 0;
 
   virtual base::Result<std::vector<Object>> Live(const std::string& kind) const = 0;
   // Objects whose due time is not after `now`, oldest first, at most `limit`.
   virtual base::Result<std::vector<Object>> Due(base::Instant now, std::size_t limit) const = 0;
-  virtual base::Result<base::Instant> NextDue() const = 0;          // kNever when there is none
+  virtual base::Result<base::Instant> NextDue() const = 0;  // kNever when there is none
 
   // Lines of a stream from `skip` on, at most `limit`.
   virtual base::Result<std::vector<std::string>> Records(const std::string& stream,
