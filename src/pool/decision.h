@@ -22,23 +22,46 @@ namespace pondage::pool {
 struct MakePod {
   base::ReplicaId replica;
 };
-struct StartReplica { base::ReplicaId replica; };                        // run its program now
-struct StopReplica { base::ReplicaId replica; base::Instant deadline; }; // SIGTERM, SIGKILL then
-struct KillReplica { base::ReplicaId replica; };
-struct RemovePod { base::ReplicaId replica; };                           // Pod and Service objects
+struct StartReplica {
+  base::ReplicaId replica;
+};  // run its program now
+struct StopReplica {
+  base::ReplicaId replica;
+  base::Instant deadline;
+};  // SIGTERM, SIGKILL then
+struct KillReplica {
+  base::ReplicaId replica;
+};
+struct RemovePod {
+  base::ReplicaId replica;
+};  // Pod and Service objects
 
 // The job's status is now this (see Pool::Find). Written at most once a step and job.
-struct SetStatus { base::JobId job; };
-struct Emit { base::JobId job; job::Note note; };
+struct SetStatus {
+  base::JobId job;
+};
+struct Emit {
+  base::JobId job;
+  job::Note note;
+};
 
-struct CloseCharge { ledger::Entry entry; };
+struct CloseCharge {
+  ledger::Entry entry;
+};
 
 // Nothing of it is left: the object goes, with all that it owns.
-struct ForgetJob { base::JobId job; };
+struct ForgetJob {
+  base::JobId job;
+};
 // It ended: no longer the pool's. The host deletes it at `expires` (kNever: its own retention).
-struct JobEnded { base::JobId job; base::Instant expires; };
+struct JobEnded {
+  base::JobId job;
+  base::Instant expires;
+};
 
-struct WakeAt { base::Instant at; };  // always the last: when nothing is told earlier, step then
+struct WakeAt {
+  base::Instant at;
+};  // always the last: when nothing is told earlier, step then
 
 using Decision = std::variant<MakePod, StartReplica, StopReplica, KillReplica, RemovePod, SetStatus,
                               Emit, CloseCharge, ForgetJob, JobEnded, WakeAt>;

@@ -30,33 +30,58 @@ struct JobLoaded {
   job::Status status;
   bool removed = false;
 };
-struct JobRemoved { base::JobId job; };           // deletion was asked for
-struct YieldAsked { base::JobId job; std::string who; };  // leave politely, come back
+struct JobRemoved {
+  base::JobId job;
+};  // deletion was asked for
+struct YieldAsked {
+  base::JobId job;
+  std::string who;
+};  // leave politely, come back
 
-struct QueuePut { queue::Spec spec; };
-struct QueueRemoved { std::string name; };
+struct QueuePut {
+  queue::Spec spec;
+};
+struct QueueRemoved {
+  std::string name;
+};
 
-struct NodeSeen { fleet::Node node; };
-struct NodeLost { std::string name; };
+struct NodeSeen {
+  fleet::Node node;
+};
+struct NodeLost {
+  std::string name;
+};
 
 // From the machine where the replica runs.
-struct ReplicaStarted { base::ReplicaId replica; base::Instant at; };
-struct ReplicaSaid {                               // reported by the job's own module
+struct ReplicaStarted {
+  base::ReplicaId replica;
+  base::Instant at;
+};
+struct ReplicaSaid {  // reported by the job's own module
   base::ReplicaId replica;
   std::int64_t step = -1;
 };
-struct ReplicaExited { base::ReplicaId replica; job::Exit exit; };
+struct ReplicaExited {
+  base::ReplicaId replica;
+  job::Exit exit;
+};
 // It could not be started. `ports_taken`: the cause is a port somebody else listens on.
 struct ReplicaNotStarted {
   base::ReplicaId replica;
+  int code = 128;  // as a shell shows it: 126 not executable, 127 not found
   std::string message;
   std::vector<int> ports_taken;
   base::Instant at;
 };
-struct CheckpointSeen { base::JobId job; job::Checkpoint checkpoint; };
+struct CheckpointSeen {
+  base::JobId job;
+  job::Checkpoint checkpoint;
+};
 
 // Its Pod is being deleted, by somebody else than the pool.
-struct PodDeleting { base::ReplicaId replica; };
+struct PodDeleting {
+  base::ReplicaId replica;
+};
 
 using Fact = std::variant<JobApplied, JobLoaded, JobRemoved, YieldAsked, QueuePut, QueueRemoved,
                           NodeSeen, NodeLost, ReplicaStarted, ReplicaSaid, ReplicaExited,

@@ -35,16 +35,18 @@ struct JobView {
   job::Identity identity;
   job::Spec spec;
   job::Status status;
-  bool removed = false;
-  base::Instant wake = base::kNever;
+  bool removed = false;               // deletion was asked for
+  base::Instant wake = base::kNever;  // when it wants to be judged again
+  base::Instant reason_at{0};         // when its reason was last refreshed
+  base::Instant progress_at{0};       // when a reported step last counted as a change
 };
 
 class Pool {
  public:
   explicit Pool(Settings settings) : settings_(settings), next_port_(settings.first_port) {}
 
-  // Takes the facts in order, then decides. `now` never goes back by itself: an earlier instant than
-  // the last is taken as the last.
+  // Takes the facts in order, then decides. `now` never goes back by itself: an earlier instant
+  // than the last is taken as the last.
   std::vector<Decision> Step(std::span<const Fact> facts, base::Instant now);
 
   // The plan that the next step would make for `asks` beside what waits already (dry run, explain).
@@ -65,16 +67,17 @@ class Pool {
   void JudgeTouched(base::Instant now, std::vector<Decision>& out);
   void Carry(JobView& job, const job::Verdict& verdict, base::Instant now,
              std::vector<Decision>& out);
+  void Do(JobView& job, const job::Action& action, base::Instant now, std::vector<Decision>& out);
   void PlanWaiting(base::Instant now, std::vector<Decision>& out);
   void Bind(JobView& job, const plan::Placement& placement, base::Instant now,
             std::vector<Decision>& out);
-  void Refuse(JobView& job, const plan::Refusal& refusal);
+  void Refuse(JobView& job, const plan::Refusal& refusal, base::Instant now, base::Millis refresh);
   void WriteStatuses(std::vector<Decision>& out);
+  void DropDeparted();
   void Hold(const JobView& job, const job::Replica& replica, base::Instant now);
   void Release(JobView& job, job::Replica& replica, base::Instant now, const std::string& why,
                std::vector<Decision>& out);
   std::optional<std::vector<int>> TakePorts(std::size_t count);
-  void FreePort(int port);
   std::vector<plan::Holding> Holdings() const;
   void Touch(base::JobId id) { touched_.insert(id); }
 
@@ -85,13 +88,17 @@ class Pool {
   ledger::Ledger ledger_;
   std::map<base::JobId, JobView> jobs_;
   std::map<base::JobId, job::Status> written_;  // as of the last SetStatus, to see what changed
-  std::set<base::JobId> touched_;
-  std::set<base::JobId> wants_;                 // stage waiting and nothing holds it back
+  std::set<base::JobId> touched_;               // to be judged in this step
+  std::set<base::JobId> changed_;               // judged in this step: its status may be news
+  std::set<base::JobId> waits_;                 // stage waiting
+  std::set<base::JobId> wants_;                 // of these: nothing of their own holds them back
+  std::set<base::JobId> holding_;               // holds at least one grant
+  std::set<base::JobId> departed_;              // ended or gone: dropped when the next step begins
   std::set<std::pair<base::Instant, base::JobId>> wakes_;
   std::vector<plan::Refusal> waiting_;
-  std::set<int> ports_;                         // in use, or found taken by a stranger
+  std::set<int> ports_;  // in use, or found taken by a stranger
   int next_port_;
-  bool replan_ = false;
+  bool replan_ = false;  // something changed that a plan depends on
 };
 
 // The laws of design: broken ones, each a sentence; empty when all hold.

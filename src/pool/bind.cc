@@ -1,0 +1,136 @@
+// Carries out what was judged and planned: grants, ports, charges.
+#include <algorithm>
+
+#include "base/assert.h"
+#include "pool/pool.h"
+
+namespace pondage::pool {
+namespace {
+
+base::MilliGpu Weight(const fleet::Grant& grant) {
+  return base::WholeGpus(static_cast<std::int64_t>(grant.gpus.size()));
+}
+
+base::ReplicaId Account(base::ReplicaId id) {
+  id.incarnation = 0;  // the charge follows the grant, which a remade Pod of an index keeps
+  return id;
+}
+
+}  // namespace
+
+void Pool::Do(JobView& job, const job::Action& action, base::Instant now,
+              std::vector<Decision>& out) {
+  switch (action.act) {
+    case job::Act::kStop:
+      out.push_back(StopReplica{action.replica, action.deadline});
+      return;
+    case job::Act::kKill:
+      out.push_back(KillReplica{action.replica});
+      return;
+    case job::Act::kStart:
+      out.push_back(StartReplica{action.replica});
+      return;
+    case job::Act::kRemove:
+      out.push_back(RemovePod{action.replica});
+      return;
+    case job::Act::kRemake:
+      out.push_back(MakePod{action.replica});
+      out.push_back(StartReplica{action.replica});
+      return;
+    case job::Act::kRelease:
+      job::Replica* replica =
+          job::FindReplica(job.status, action.replica.role, action.replica.index);
+      REQUIRE(replica != nullptr);
+      Release(job, *replica, now, action.why, out);
+      return;
+  }
+}
+
+void Pool::Bind(JobView& job, const plan::Placement& placement, base::Instant now,
+                std::vector<Decision>& out) {
+  const auto members = job::WantedMembers(job.spec, job.status);
+  REQUIRE(members.size() == placement.grants.size());
+  const bool alone = job.spec.TotalReplicas() == 1;
+  const auto ports = TakePorts(alone ? 0 : members.size());
+  if (!ports) return;  // every port of the range is in use: the gang keeps waiting
+  std::vector<job::Note> notes;
+  std::vector<int> given = *ports;
+  given.resize(members.size(), 0);
+  job::BindGang(job.spec, job.status, placement.grants, given, now, notes);
+
+  for (const auto& [role, index] : members) {
+    const job::Replica* replica = job::FindReplica(job.status, role, index);
+    PROMISE(replica != nullptr && replica->grant && replica->alive && replica->present);
+    Hold(job, *replica, now);
+    out.push_back(MakePod{replica->Id(job.identity.id)});
+  }
+  for (const auto& [role, index] : members) {
+    out.push_back(StartReplica{job::FindReplica(job.status, role, index)->Id(job.identity.id)});
+  }
+  for (const job::Note& note : notes) out.push_back(Emit{job.identity.id, note});
+  wants_.erase(job.identity.id);
+  Touch(job.identity.id);
+}
+
+void Pool::Hold(const JobView& job, const job::Replica& replica, base::Instant now) {
+  REQUIRE(replica.grant.has_value());
+  const fleet::Grant& grant = *replica.grant;
+  if (queues_.Find(job.spec.queue) ==
+      nullptr) {  // deleted while its jobs ran, seen after a restart
+    queues_.Put({.name = job.spec.queue, .closed = true});
+  }
+  if (fleet_.Find(grant.node) == nullptr) {
+    fleet::Node unseen{.name = grant.node, .health = fleet::Health::kLost};
+    const int highest = grant.gpus.empty() ? -1 : grant.gpus.back();
+    unseen.gpus.resize(static_cast<std::size_t>(highest + 1));
+    fleet_.See(std::move(unseen));
+  }
+  fleet_.Bind(job.identity.id, grant);
+  holding_.insert(job.identity.id);
+  queues_.Charge(job.spec.queue, Weight(grant));
+  if (replica.port != 0) ports_.insert(replica.port);
+  const auto role = job.spec.roles.find(replica.role);
+  ledger_.Open({.replica = Account(replica.Id(job.identity.id)),
+                .job = job.identity.Path(),
+                .uid = job.identity.uid,
+                .queue = job.spec.queue,
+                .user = job.spec.user,
+                .node = grant.node,
+                .attempt = job.status.attempt,
+                .gpus = Weight(grant),
+                .from = replica.granted.value_or(now),
+                .image = role == job.spec.roles.end() ? "" : role->second.image});
+}
+
+void Pool::Release(JobView& job, job::Replica& replica, base::Instant now, const std::string& why,
+                   std::vector<Decision>& out) {
+  REQUIRE(replica.grant.has_value());
+  REQUIRE(!replica.alive);
+  const base::MilliGpu weight = Weight(*replica.grant);
+  fleet_.Release(job.identity.id, *replica.grant);
+  queues_.Refund(job.spec.queue, weight);
+  out.push_back(CloseCharge{ledger_.Close(Account(replica.Id(job.identity.id)), now, why)});
+  if (replica.port != 0) ports_.erase(replica.port);
+  replica.grant.reset();
+  replica.granted.reset();
+  replica.port = 0;
+  replan_ = true;
+  const auto holds = [](const job::Replica& other) { return other.grant.has_value(); };
+  if (std::ranges::none_of(job.status.replicas, holds)) holding_.erase(job.identity.id);
+}
+
+// The lowest free ports behind the last one given, so that a set is not used again at once (a late
+// old member may still be listening).
+std::optional<std::vector<int>> Pool::TakePorts(std::size_t count) {
+  std::vector<int> taken;
+  const int range = settings_.last_port - settings_.first_port + 1;
+  for (int tried = 0; tried < range && taken.size() < count; ++tried) {
+    const int port = next_port_;
+    next_port_ = port == settings_.last_port ? settings_.first_port : port + 1;
+    if (!ports_.contains(port)) taken.push_back(port);
+  }
+  if (taken.size() < count) return std::nullopt;
+  return taken;
+}
+
+}  // namespace pondage::pool

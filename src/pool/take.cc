@@ -1,0 +1,208 @@
+// Takes facts: what each of them changes in the pool's memory. Nothing is decided here.
+#include <algorithm>
+
+#include "base/assert.h"
+#include "pool/pool.h"
+
+namespace pondage::pool {
+namespace {
+
+// A running job's step is written to its status this often; in between it is only remembered.
+constexpr base::Millis kProgressEvery{10'000};
+
+}  // namespace
+
+class Taker {
+ public:
+  Taker(Pool& pool, base::Instant now) : pool_(pool), now_(now) {}
+
+  void operator()(const JobApplied& fact);
+  void operator()(const JobLoaded& fact);
+  void operator()(const JobRemoved& fact);
+  void operator()(const YieldAsked& fact);
+  void operator()(const QueuePut& fact);
+  void operator()(const QueueRemoved& fact);
+  void operator()(const NodeSeen& fact);
+  void operator()(const NodeLost& fact);
+  void operator()(const ReplicaStarted& fact);
+  void operator()(const ReplicaSaid& fact);
+  void operator()(const ReplicaExited& fact);
+  void operator()(const ReplicaNotStarted& fact);
+  void operator()(const CheckpointSeen& fact);
+  void operator()(const PodDeleting& fact);
+
+ private:
+  // The replica a fact is about, if it is still that incarnation. Of: its job is to be judged.
+  job::Replica* Find(const base::ReplicaId& id);
+  job::Replica* Of(const base::ReplicaId& id);
+  void Exited(job::Replica& replica, const job::Exit& exit);
+  void ClashOfPorts(JobView& job, const std::vector<int>& ports);
+
+  Pool& pool_;
+  base::Instant now_;
+};
+
+void Pool::Take(const Fact& fact, base::Instant now) {
+  std::visit(Taker(*this, now), fact);
+}
+
+job::Replica* Taker::Find(const base::ReplicaId& id) {
+  const auto found = pool_.jobs_.find(id.job);
+  if (found == pool_.jobs_.end()) return nullptr;
+  job::Replica* replica = job::FindReplica(found->second.status, id.role, id.index);
+  return replica == nullptr || replica->incarnation != id.incarnation ? nullptr : replica;
+}
+
+job::Replica* Taker::Of(const base::ReplicaId& id) {
+  job::Replica* replica = Find(id);
+  if (replica != nullptr) pool_.Touch(id.job);
+  return replica;
+}
+
+void Taker::operator()(const JobApplied& fact) {
+  const auto found = pool_.jobs_.find(fact.identity.id);
+  if (found == pool_.jobs_.end()) {
+    JobView job{fact.identity, fact.spec, job::FirstStatus(fact.identity, fact.spec, now_)};
+    pool_.jobs_.emplace(fact.identity.id, std::move(job));
+  } else {
+    JobView& job = found->second;
+    const bool holds = std::ranges::any_of(
+        job.status.replicas, [](const auto& replica) { return replica.grant.has_value(); });
+    const std::string queue = job.spec.queue;
+    job.spec = fact.spec;
+    if (holds) job.spec.queue = queue;  // what it holds stays charged where it was taken
+  }
+  pool_.Touch(fact.identity.id);
+  pool_.replan_ = true;
+}
+
+void Taker::operator()(const JobLoaded& fact) {
+  JobView job{fact.identity, fact.spec, fact.status, fact.removed};
+  for (const job::Replica& replica : job.status.replicas) {
+    if (replica.grant) pool_.Hold(job, replica, now_);
+  }
+  pool_.written_[fact.identity.id] = fact.status;
+  pool_.jobs_.insert_or_assign(fact.identity.id, std::move(job));
+  pool_.Touch(fact.identity.id);
+  pool_.replan_ = true;
+}
+
+void Taker::operator()(const JobRemoved& fact) {
+  const auto found = pool_.jobs_.find(fact.job);
+  if (found == pool_.jobs_.end()) return;
+  found->second.removed = true;
+  pool_.Touch(fact.job);
+}
+
+void Taker::operator()(const YieldAsked& fact) {
+  const auto found = pool_.jobs_.find(fact.job);
+  if (found == pool_.jobs_.end()) return;
+  JobView& job = found->second;
+  if (job.status.stage != job::Stage::kBound) return;
+  job::AskToYield(job.identity, job.spec, job.status, now_);
+  job.status.user_stop = fact.who;
+  pool_.Touch(fact.job);
+}
+
+void Taker::operator()(const QueuePut& fact) {
+  pool_.queues_.Put(fact.spec);
+  pool_.replan_ = true;
+}
+
+void Taker::operator()(const QueueRemoved& fact) {
+  pool_.queues_.Remove(fact.name);
+  pool_.replan_ = true;
+}
+
+void Taker::operator()(const NodeSeen& fact) {
+  pool_.fleet_.See(fact.node);
+  pool_.replan_ = true;
+}
+
+void Taker::operator()(const NodeLost& fact) {
+  pool_.fleet_.Lose(fact.name);
+  for (auto& [id, job] : pool_.jobs_) {
+    for (job::Replica& replica : job.status.replicas) {
+      if (!replica.alive || !replica.grant || replica.grant->node != fact.name) continue;
+      replica.disrupted = true;
+      Exited(replica,
+             {.code = 137, .reason = "NodeLost", .message = "its node is lost", .at = now_});
+      pool_.Touch(id);
+    }
+  }
+  pool_.replan_ = true;
+}
+
+void Taker::operator()(const ReplicaStarted& fact) {
+  job::Replica* replica = Of(fact.replica);
+  if (replica == nullptr || !replica->alive) return;
+  replica->phase = job::Phase::kRunning;
+  if (!replica->started) replica->started = fact.at;
+}
+
+void Taker::operator()(const ReplicaSaid& fact) {
+  job::Replica* replica = Find(fact.replica);
+  if (replica == nullptr || !replica->alive) return;
+  JobView& job = pool_.jobs_.at(fact.replica.job);
+  const bool first = !replica->hello || (replica->step < 0 && fact.step >= 0);
+  replica->hello = true;
+  replica->step = std::max(replica->step, fact.step);
+  if (!first && now_ - job.progress_at < kProgressEvery) return;
+  job.progress_at = now_;
+  pool_.Touch(fact.replica.job);
+}
+
+void Taker::operator()(const ReplicaExited& fact) {
+  job::Replica* replica = Of(fact.replica);
+  if (replica == nullptr || !replica->alive) return;
+  if (fact.exit.reason == "NodeLost") replica->disrupted = true;
+  Exited(*replica, fact.exit);
+}
+
+void Taker::Exited(job::Replica& replica, const job::Exit& exit) {
+  replica.alive = false;
+  replica.exit = exit;
+  replica.phase = exit.code == 0 ? job::Phase::kSucceeded : job::Phase::kFailed;
+}
+
+void Taker::operator()(const ReplicaNotStarted& fact) {
+  job::Replica* replica = Of(fact.replica);
+  if (replica == nullptr || !replica->alive) return;
+  const bool clash = !fact.ports_taken.empty();
+  Exited(*replica,
+         {.code = fact.code, .reason = "StartFailed", .message = fact.message, .at = fact.at});
+  if (clash) ClashOfPorts(pool_.jobs_.at(fact.replica.job), fact.ports_taken);
+}
+
+// Somebody outside the pool listens on a port of the gang: its TF_CONFIG is void. All of it starts
+// anew on fresh ports, which is nobody's fault; the taken ports are not offered again.
+void Taker::ClashOfPorts(JobView& job, const std::vector<int>& ports) {
+  for (const int port : ports) pool_.ports_.insert(port);
+  for (job::Replica& replica : job.status.replicas) {
+    if (std::ranges::find(ports, replica.port) == ports.end()) continue;
+    replica.port = 0;  // not ours to free
+    replica.disrupted = true;
+  }
+  const bool alone = job::RestartScope(job.spec) == job::Scope::kReplica;
+  if (alone && job.status.stage == job::Stage::kBound) {
+    job::AskToYield(job.identity, job.spec, job.status, now_);
+  }
+}
+
+void Taker::operator()(const CheckpointSeen& fact) {
+  const auto found = pool_.jobs_.find(fact.job);
+  if (found == pool_.jobs_.end()) return;
+  std::optional<job::Checkpoint>& newest = found->second.status.checkpoint;
+  if (newest && newest->at > fact.checkpoint.at) return;
+  newest = fact.checkpoint;
+  pool_.Touch(fact.job);
+}
+
+void Taker::operator()(const PodDeleting& fact) {
+  job::Replica* replica = Of(fact.replica);
+  if (replica == nullptr || !replica->present) return;
+  if (!replica->deleting) replica->disrupted = true;
+  replica->deleting = true;
+}
+
+}  // namespace pondage::pool

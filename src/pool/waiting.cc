@@ -1,0 +1,124 @@
+// The gangs that wait: offered to the planner, started or given a reason; statuses that changed.
+#include <algorithm>
+
+#include "base/assert.h"
+#include "pool/pool.h"
+
+namespace pondage::pool {
+
+plan::Ask Pool::AskOf(const JobView& job, base::Instant now) const {
+  plan::Ask ask{.job = job.identity.id,
+                .queue = job.spec.queue,
+                .priority = job.spec.priority,
+                .arrived = job.status.queued,
+                .limit = job.spec.deadline};
+  for (const auto& [role, index] : job::WantedMembers(job.spec, job.status)) {
+    if (ask.groups.empty() || ask.groups.back().role != role) {
+      ask.groups.push_back({role, 0, job.spec.roles.at(role).demand});
+    }
+    ++ask.groups.back().count;
+  }
+  if (job.spec.min_available) {
+    ask.missing = std::max(0, *job.spec.min_available - job.spec.TotalReplicas());
+  }
+  ask.held = !wants_.contains(job.identity.id) && jobs_.contains(job.identity.id);
+  if (job.status.not_before && *job.status.not_before > now) ask.not_before = job.status.not_before;
+  return ask;
+}
+
+std::vector<plan::Holding> Pool::Holdings() const {
+  std::vector<plan::Holding> holdings;
+  for (const base::JobId id : holding_) {
+    const JobView& job = jobs_.at(id);
+    plan::Holding holding{.job = id, .queue = job.spec.queue};
+    for (const job::Replica& replica : job.status.replicas) {
+      if (replica.grant) holding.gpus += static_cast<int>(replica.grant->gpus.size());
+    }
+    if (job.spec.deadline && job.status.bound) {
+      holding.ends_by = *job.status.bound + *job.spec.deadline;
+    }
+    holdings.push_back(std::move(holding));
+  }
+  return holdings;
+}
+
+void Pool::PlanWaiting(base::Instant now, std::vector<Decision>& out) {
+  replan_ = false;
+  std::vector<plan::Ask> asks;
+  for (const base::JobId id : waits_) asks.push_back(AskOf(jobs_.at(id), now));
+  const std::vector<plan::Holding> holdings = Holdings();
+  const plan::Plan plan = plan::MakePlan({fleet_, queues_, asks, holdings}, now);
+  PROMISE(plan.start.size() + plan.wait.size() == asks.size());
+
+  for (const plan::Placement& placement : plan.start)
+    Bind(jobs_.at(placement.job), placement, now, out);
+  waiting_ = plan.wait;
+  // A reason is for people: with many waiting it is refreshed less often, so that a busy pool does
+  // not spend itself on rewriting the same sentence.
+  const base::Millis refresh{
+      std::max<std::int64_t>(5'000, 10 * static_cast<std::int64_t>(waiting_.size()))};
+  for (const plan::Refusal& refusal : waiting_)
+    Refuse(jobs_.at(refusal.job), refusal, now, refresh);
+  JudgeTouched(now, out);  // what was bound settles in the same step
+}
+
+void Pool::Refuse(JobView& job, const plan::Refusal& refusal, base::Instant now,
+                  base::Millis refresh) {
+  const bool news = !job.status.reason || job.status.reason->id != refusal.id;
+  if (!news && now - job.reason_at < refresh) return;
+  job.reason_at = now;
+  job::Reason reason{.id = refusal.id,
+                     .constraint = plan::ConstraintName(refusal.constraint),
+                     .message = plan::Sentence(refusal),
+                     .need = refusal.need,
+                     .have = refusal.have,
+                     .start_latest = refusal.start_latest};
+  if (job.status.reason == reason) return;
+  job.status.reason = std::move(reason);
+  changed_.insert(job.identity.id);
+}
+
+plan::Plan Pool::Preview(const std::vector<plan::Ask>& more, base::Instant now) const {
+  std::vector<plan::Ask> asks = more;
+  for (const base::JobId id : waits_) asks.push_back(AskOf(jobs_.at(id), now));
+  const std::vector<plan::Holding> holdings = Holdings();
+  return plan::MakePlan({fleet_, queues_, asks, holdings}, now);
+}
+
+void Pool::WriteStatuses(std::vector<Decision>& out) {
+  for (const base::JobId id : changed_) {
+    const JobView& job = jobs_.at(id);
+    const auto written = written_.find(id);
+    if (written != written_.end() && written->second == job.status) continue;
+    written_.insert_or_assign(id, job.status);
+    out.push_back(SetStatus{id});
+  }
+  changed_.clear();
+  for (const base::JobId id : departed_) {
+    const JobView& job = jobs_.at(id);
+    if (job.status.stage != job::Stage::kEnded || job.removed) continue;
+    out.push_back(JobEnded{id, job::ExpiresAt(job.spec, job.status).value_or(base::kNever)});
+  }
+}
+
+// Ended jobs stay until here so that the host can read what it has to write.
+void Pool::DropDeparted() {
+  for (const base::JobId id : departed_) {
+    REQUIRE(!holding_.contains(id));
+    const auto found = jobs_.find(id);
+    REQUIRE(found != jobs_.end());
+    wakes_.erase({found->second.wake, id});
+    wants_.erase(id);
+    waits_.erase(id);
+    written_.erase(id);
+    jobs_.erase(found);
+  }
+  departed_.clear();
+}
+
+const JobView* Pool::Find(base::JobId id) const {
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? nullptr : &found->second;
+}
+
+}  // namespace pondage::pool
