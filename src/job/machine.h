@@ -1,9 +1,17 @@
 // The state machine of one TFJob: what is known of it in, what to do about it out.
 //
-// Pure. Judge() is called after facts about the job were taken and whenever its `wake` has come; it
-// is idempotent: called again without a new fact it asks for nothing new. It changes `status` and
-// says the rest as actions, in the order in which they are to happen.
-// Source: tfjob.md 10 (one decision a pass), 11, 12; rulings.md section 1.
+// Pure. Judge() is called after facts about the job were taken, after it was bound, and whenever its
+// `wake` has come. It is idempotent: called again without a new fact it asks for nothing new. It
+// changes `status` and says the rest as actions, in the order in which they are to happen: at most
+// one decision of success, failure, restart or running a pass.
+//
+// Who writes what. The caller, for a fact about the present incarnation:
+//   started      phase Running, `started`
+//   exited       (only while `alive`) alive=false, `exit`, phase Succeeded for code 0, else Failed
+//   not started  as exited, reason StartFailed; `disrupted` too when it is no fault of the job
+//   node lost    as exited, code 137, reason NodeLost, `disrupted`
+//   Pod deleted  deleting, disrupted
+// and, carrying kRelease, `grant` = none. Everything else in a Status is written here.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +39,10 @@ enum class Act : std::uint8_t {
   kStop,     // SIGTERM to the whole tree, SIGKILL at `deadline`
   kKill,     // SIGKILL now
   kStart,    // the Pod exists and is bound: start its program (in-place restart)
-  kRemake,   // replica scope: a new Pod for this index on the same grant and port
-  kRelease,  // its process is gone and it will not run on this grant again: free it
-  kRemove,   // delete Pod and Service objects
+  kRemake,   // make and start this Pod, a new incarnation on the same grant and port; the one
+             // before was given to kRemove, in this verdict or an earlier one
+  kRelease,  // its process is gone and it will not run on this grant again: free grant and port
+  kRemove,   // delete Pod and Service objects of this incarnation; no process of it is left
 };
 struct Action {
   Act act;
@@ -51,7 +60,8 @@ struct Note {                // an Event on the job (tfjob.md 16)
 struct Verdict {
   std::vector<Action> actions;
   std::vector<Note> notes;
-  bool wants_gang = false;   // stage is waiting, nothing holds it back: offer it to the planner
+  bool wants_gang = false;   // offer WantedMembers to the planner: a waiting job that nothing holds
+                             // back, or (replica scope) a bound one that lacks members
   bool gone = false;         // deletion asked and nothing of it is left: forget it
   base::Instant wake = base::kNever;
 };
@@ -63,13 +73,14 @@ Verdict Judge(const Identity& identity, const Spec& spec, Status& status, bool r
 // First status of a job that was just stored: condition Created, and Suspended when so created.
 Status FirstStatus(const Identity& identity, const Spec& spec, base::Instant now);
 
-// The whole gang was placed: new incarnations, grants and ports written into `status.replicas`
-// (members in the order of roles and indexes), attempt counted, startTime and resumed condition set.
-// Completed indexes of a replica-scope job are skipped by WantedMembers and stay.
+// All of WantedMembers were placed, `grants` and `ports` in that order: new incarnations, alive
+// because their start is ordered in the same step. A waiting job becomes bound: attempt counted,
+// startTime set. Ask WantedMembers before, to know whose Pods are to be made, and Judge after.
 void BindGang(const Spec& spec, Status& status, const std::vector<fleet::Grant>& grants,
-              const std::vector<int>& ports, base::Instant now, std::vector<Note>& notes);
+              const std::vector<int>& ports, base::Instant now);
 
-// The members a bind must place now, roles in order, index ascending.
+// The members a bind must place now, roles in order, index ascending. Indexes that completed in
+// replica scope are not among them; those of a bound job are the ones it lacks.
 std::vector<std::pair<Role, int>> WantedMembers(const Spec& spec, const Status& status);
 
 // Politely asks the whole job to leave and go back to its queue (preemption).

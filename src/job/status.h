@@ -66,7 +66,11 @@ struct Replica {
   int port = 0;                             // 0: the job has one replica and needs none
   std::optional<base::Instant> started;     // process running
   std::optional<base::Instant> stop_asked;  // SIGTERM sent
+  std::optional<base::Instant> kill_at;     // SIGKILL then, if it is still alive
+  bool killed = false;            // SIGKILL sent
+  int streak = 0;                 // short runs that failed in a row: sets the restart delay
   std::optional<Exit> exit;       // of the present Pod's main container
+  bool exit_taken = false;        // ... and it was judged: counted, told
   std::optional<Exit> last_exit;  // of the one before
   // Reported by the job's own module; may be lost with the server.
   bool hello = false;
@@ -111,7 +115,7 @@ struct Status {
 
   // ours: status.pondage
   Stage stage = Stage::kWaiting;
-  Drain drain = Drain::kNone;
+  Drain drain = Drain::kNone;   // why it leaves; while it waits: why it left last
   std::optional<base::Instant> drain_deadline;  // SIGKILL for whoever is left
   std::optional<base::Instant> not_before;      // end of the restart delay
   base::Instant queued;                         // its place in the queue; kept over requeues
@@ -121,12 +125,15 @@ struct Status {
   int restarts = 0;             // counted against backoffLimit; never falls
   int disruptions = 0;          // counted apart
   int voluntary = 0;            // exits 42 without notice in a row
+  int streak = 0;               // short attempts that failed in a row: sets the restart delay
   std::optional<Checkpoint> checkpoint;
   std::optional<base::Instant> checkpoint_before;  // newest checkpoint's time when leaving was asked
-  std::optional<Exit> cause;    // first exit of the attempt that ended it
+  std::optional<Exit> cause;    // first exit of the attempt that ended it; of the last such attempt
   std::string cause_replica;    // "worker-1"
   std::string user_stop;        // who asked to stop, when one did
-  std::vector<Replica> replicas;  // roles in order, index ascending
+  // Roles in order, index ascending. An index that was scaled in stays as an entry without a Pod, so
+  // that its incarnations go on counting.
+  std::vector<Replica> replicas;
 
   bool operator==(const Status&) const = default;
 };

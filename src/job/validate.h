@@ -42,6 +42,7 @@ struct Draft {
   std::optional<std::string> managed_by;
   std::optional<std::int64_t> ttl_s, deadline_s, backoff_limit, min_available;
   std::optional<std::string> queue;     // schedulingPolicy.queue
+  bool dynamic_worker = false;          // enableDynamicWorker
   std::vector<FieldError> annotation_errors;
 };
 

@@ -53,10 +53,9 @@ void Pool::Bind(JobView& job, const plan::Placement& placement, base::Instant no
   const bool alone = job.spec.TotalReplicas() == 1;
   const auto ports = TakePorts(alone ? 0 : members.size());
   if (!ports) return;  // every port of the range is in use: the gang keeps waiting
-  std::vector<job::Note> notes;
   std::vector<int> given = *ports;
   given.resize(members.size(), 0);
-  job::BindGang(job.spec, job.status, placement.grants, given, now, notes);
+  job::BindGang(job.spec, job.status, placement.grants, given, now);
 
   for (const auto& [role, index] : members) {
     const job::Replica* replica = job::FindReplica(job.status, role, index);
@@ -67,7 +66,6 @@ void Pool::Bind(JobView& job, const plan::Placement& placement, base::Instant no
   for (const auto& [role, index] : members) {
     out.push_back(StartReplica{job::FindReplica(job.status, role, index)->Id(job.identity.id)});
   }
-  for (const job::Note& note : notes) out.push_back(Emit{job.identity.id, note});
   wants_.erase(job.identity.id);
   Touch(job.identity.id);
 }
