@@ -1,11 +1,11 @@
 // The shell around the pool: client writes and readings in, facts to the pool, one commit, then
 // acknowledge and carry out.
 //
-// One writer: Turn() is called from one thread only; Submit() and Tell() from any. A turn takes a
-// bounded batch of inputs, applies the writes, steps the pool with the facts they mean, commits
-// everything in one transaction, and only then answers the writers and orders programs about. When a
-// commit fails, nothing was decided: the writers are told, and the pool is loaded anew from the store.
-// Hosts: `pondage serve` (a thread), the simulator (by hand).
+// One writer: Turn() is called from one thread only; Submit(), Tell(), See() and Wake() from any. A
+// turn takes a bounded batch of inputs, applies the writes, steps the pool with the facts they
+// mean, commits everything in one transaction, and only then answers the writers and orders
+// programs about. When a commit fails nothing was decided: the writers are told, and the pool is
+// loaded anew. Hosts: `pondage serve` (a thread), the simulator (by hand).
 #pragma once
 
 #include <condition_variable>
@@ -32,11 +32,12 @@ namespace pondage::loop {
 
 struct Settings {
   pool::Settings pool;
-  std::size_t batch = 256;             // inputs per turn
-  std::size_t queue_bound = 20'000;    // inputs waiting
+  std::size_t batch = 256;           // inputs per turn
+  std::size_t queue_bound = 20'000;  // inputs waiting; a write beyond it is refused
   base::Millis event_ttl{3'600'000};
-  base::Millis keep_finished{0};       // 0: for ever
-  std::string node_name;               // this machine
+  std::optional<base::Millis>
+      keep_finished;                    // finished jobs without a TTL of their own; none: for ever
+  std::string node_name = "localhost";  // this machine
   std::string host_ip = "127.0.0.1";
 };
 
@@ -44,42 +45,63 @@ class Loop : public port::Writer {
  public:
   Loop(Settings settings, port::Store& store, port::Runner& runner, port::Clock& clock,
        port::Launcher& launcher);
-  ~Loop() override;
 
-  // Reads what is live from the store into a new pool, adopts what runs. Before the first turn, and
-  // after a failed commit.
+  // Reads what is live from the store into a new pool and takes over what runs. Turn() does it by
+  // itself when needed; a host calls it first to see the error.
   base::Result<void> Load();
 
   void Submit(port::Write write, Done done) override;
-  void Tell(port::Reading reading);          // from the runner
+  void Tell(port::Reading reading);                            // from the runner
   void See(fleet::Node node, manifest::MachineFacts machine);  // from the agent
 
   // One turn: at most `batch` inputs. Gives the instant by which the next turn is due even when
-  // nothing comes in.
+  // nothing comes in (now, when inputs are left).
   base::Instant Turn();
-  // Waits until there is input, `until` has come, or Wake().
+  // Waits until there is input, Wake(), or the clock's time may have reached `until`.
   void AwaitInput(base::Instant until);
   void Wake();
 
+  // On the loop's thread only.
   const pool::Pool& pool() const { return *pool_; }
-  // Facts taken since the last Load, when asked to keep them: a bug report.
-  void KeepFacts(bool keep);
+  bool loaded() const { return loaded_; }
 
  private:
-  struct WriteInput { port::Write write; Done done; };
-  struct NodeInput { fleet::Node node; manifest::MachineFacts machine; };
+  friend class Turner;  // turn.h: the state of one turn
+  struct WriteInput {
+    port::Write write;
+    Done done;
+  };
+  struct NodeInput {
+    fleet::Node node;
+    manifest::MachineFacts machine;
+  };
   using Input = std::variant<WriteInput, port::Reading, NodeInput>;
-  class Round;  // round.cc: one turn's state: facts, changes, answers
 
-  Settings settings_;
+  void Push(Input input);
+  std::vector<Input> TakeInputs();
+  base::Result<void> LoadJobs(std::vector<pool::Fact>& facts);
+  base::Result<void> LoadRest(std::vector<pool::Fact>& facts);
+  base::Result<void> FinishLoad(const std::vector<pool::Fact>& facts);
+  void TakeOver();
+  void Launch(const std::string& uid, const std::string& pod_body, int start);
+
+  const Settings settings_;
   port::Store& store_;
   port::Runner& runner_;
   port::Clock& clock_;
   port::Launcher& launcher_;
+
+  // The loop's own memory: derived from the store at Load.
   std::unique_ptr<pool::Pool> pool_;
   bool loaded_ = false;
   base::Instant pool_wake_ = base::kNever;
-  std::uint64_t event_number_ = 0;
+  base::Instant due_ = base::kNever;                          // of the store's next due object
+  std::map<std::string, base::ReplicaId, std::less<>> pods_;  // Pods that exist, by uid
+  std::map<base::JobId, std::vector<job::Replica>> shown_;    // replicas as their Pods show them
+  std::map<std::string, int, std::less<>> priorities_;        // PriorityClass by name
+  std::map<port::Key, base::JobId> jobs_;                     // the pool's jobs by key
+  std::set<std::string> terminating_;                         // namespaces being deleted
+  base::Instant queue_due_ = base::kNever;                    // when queues show their numbers next
 
   std::mutex mutex_;
   std::condition_variable input_;

@@ -49,9 +49,13 @@ class Pool {
   // than the last is taken as the last.
   std::vector<Decision> Step(std::span<const Fact> facts, base::Instant now);
 
-  // The plan that the next step would make for `asks` beside what waits already (dry run, explain).
-  plan::Plan Preview(const std::vector<plan::Ask>& asks, base::Instant now) const;
-  plan::Ask AskOf(const JobView& job, base::Instant now) const;
+  // Takes facts into memory without deciding: what a host read from its store at start. The next
+  // Step decides what there is to decide.
+  void Remember(std::span<const Fact> facts);
+
+  // The status this job would have if it were applied now: placed, or with the reason why not.
+  job::Status Preview(const job::Identity& identity, const job::Spec& spec,
+                      base::Instant now) const;
 
   const JobView* Find(base::JobId id) const;
   const std::map<base::JobId, JobView>& jobs() const { return jobs_; }
@@ -78,6 +82,8 @@ class Pool {
   void Release(JobView& job, job::Replica& replica, base::Instant now, const std::string& why,
                std::vector<Decision>& out);
   std::optional<std::vector<int>> TakePorts(std::size_t count);
+  plan::Ask AskOf(const JobView& job, base::Instant now) const;
+  plan::Plan PlanWith(const std::vector<plan::Ask>& more, base::Instant now) const;
   std::vector<plan::Holding> Holdings() const;
   void Touch(base::JobId id) { touched_.insert(id); }
 

@@ -46,6 +46,10 @@ void Pool::Take(const Fact& fact, base::Instant now) {
   std::visit(Taker(*this, now), fact);
 }
 
+void Pool::Remember(std::span<const Fact> facts) {
+  for (const Fact& fact : facts) Take(fact, last_);
+}
+
 job::Replica* Taker::Find(const base::ReplicaId& id) {
   const auto found = pool_.jobs_.find(id.job);
   if (found == pool_.jobs_.end()) return nullptr;

@@ -5,6 +5,18 @@
 #include "pool/pool.h"
 
 namespace pondage::pool {
+namespace {
+
+job::Reason ReasonOf(const plan::Refusal& refusal) {
+  return {.id = refusal.id,
+          .constraint = plan::ConstraintName(refusal.constraint),
+          .message = plan::Sentence(refusal),
+          .need = refusal.need,
+          .have = refusal.have,
+          .start_latest = refusal.start_latest};
+}
+
+}  // namespace
 
 plan::Ask Pool::AskOf(const JobView& job, base::Instant now) const {
   plan::Ask ask{.job = job.identity.id,
@@ -44,11 +56,8 @@ std::vector<plan::Holding> Pool::Holdings() const {
 
 void Pool::PlanWaiting(base::Instant now, std::vector<Decision>& out) {
   replan_ = false;
-  std::vector<plan::Ask> asks;
-  for (const base::JobId id : waits_) asks.push_back(AskOf(jobs_.at(id), now));
-  const std::vector<plan::Holding> holdings = Holdings();
-  const plan::Plan plan = plan::MakePlan({fleet_, queues_, asks, holdings}, now);
-  PROMISE(plan.start.size() + plan.wait.size() == asks.size());
+  const plan::Plan plan = PlanWith({}, now);
+  PROMISE(plan.start.size() + plan.wait.size() == waits_.size());
 
   for (const plan::Placement& placement : plan.start)
     Bind(jobs_.at(placement.job), placement, now, out);
@@ -67,18 +76,33 @@ void Pool::Refuse(JobView& job, const plan::Refusal& refusal, base::Instant now,
   const bool news = !job.status.reason || job.status.reason->id != refusal.id;
   if (!news && now - job.reason_at < refresh) return;
   job.reason_at = now;
-  job::Reason reason{.id = refusal.id,
-                     .constraint = plan::ConstraintName(refusal.constraint),
-                     .message = plan::Sentence(refusal),
-                     .need = refusal.need,
-                     .have = refusal.have,
-                     .start_latest = refusal.start_latest};
+  job::Reason reason = ReasonOf(refusal);
   if (job.status.reason == reason) return;
   job.status.reason = std::move(reason);
   changed_.insert(job.identity.id);
 }
 
-plan::Plan Pool::Preview(const std::vector<plan::Ask>& more, base::Instant now) const {
+job::Status Pool::Preview(const job::Identity& identity, const job::Spec& spec,
+                          base::Instant now) const {
+  JobView job{identity, spec, job::FirstStatus(identity, spec, now)};
+  const job::Verdict verdict =
+      job::Judge(job.identity, job.spec, job.status, false, now, settings_.job);
+  plan::Ask ask = AskOf(job, now);
+  ask.held = !verdict.wants_gang;
+  const plan::Plan plan = PlanWith({ask}, now);
+  for (const plan::Placement& placement : plan.start) {
+    if (placement.job != identity.id) continue;
+    std::vector<job::Note> notes;
+    const std::vector<int> no_ports(placement.grants.size(), 0);
+    job::BindGang(spec, job.status, placement.grants, no_ports, now, notes);
+  }
+  for (const plan::Refusal& refusal : plan.wait) {
+    if (refusal.job == identity.id) job.status.reason = ReasonOf(refusal);
+  }
+  return job.status;
+}
+
+plan::Plan Pool::PlanWith(const std::vector<plan::Ask>& more, base::Instant now) const {
   std::vector<plan::Ask> asks = more;
   for (const base::JobId id : waits_) asks.push_back(AskOf(jobs_.at(id), now));
   const std::vector<plan::Holding> holdings = Holdings();

@@ -1,0 +1,154 @@
+// What goes with a deleted object: its dependents, its programs' logs, a namespace's content.
+#include <algorithm>
+
+#include "loop/turn.h"
+#include "manifest/kinds.h"
+#include "manifest/object.h"
+#include "manifest/tfjob.h"
+
+namespace pondage::loop {
+
+void Turner::Remove(const port::Object& object, bool orphan) {
+  const auto parsed = pending_.Parsed(object.key);
+  if (!parsed) return;
+  const auto* metadata = parsed->if_contains("metadata");
+  const auto* finalizers = metadata != nullptr && metadata->is_object()
+                               ? metadata->get_object().if_contains("finalizers")
+                               : nullptr;
+  if (finalizers != nullptr && finalizers->is_array() && !finalizers->get_array().empty()) {
+    MarkDeleting(object, base::Millis{0});
+    return;
+  }
+  pending_.Delete(object);
+  if (object.key.kind == "queues.pondage.dev") {
+    facts_.emplace_back(pool::QueueRemoved{object.key.name});
+  } else if (object.key.kind == "nodes") {
+    facts_.emplace_back(pool::NodeLost{object.key.name});
+  }
+  CollectOwned(object.uid, orphan);
+}
+
+void Turner::RemoveJob(const port::Object& object) {
+  const auto job = loop_.jobs_.find(object.key);
+  if (job != loop_.jobs_.end()) {
+    facts_.emplace_back(pool::JobRemoved{job->second});
+    MarkDeleting(object, base::Millis{0});
+    return;
+  }
+  if (const auto ended =
+          manifest::DecodeTfJob(*object.body, [](const std::string&) { return 0; })) {
+    ForgetLogs(ended->identity, ended->status);
+  }
+  Remove(object, false);
+}
+
+// True when a program stands behind the Pod: it is asked to leave, and the Pod goes when it has.
+bool Turner::RemovePod(const port::Object& object) {
+  const auto replica = loop_.pods_.find(object.uid);
+  if (replica == loop_.pods_.end()) return false;
+  const pool::JobView* job = loop_.pool_->Find(replica->second.job);
+  if (job == nullptr || job->status.stage == job::Stage::kEnded) return false;
+  facts_.emplace_back(pool::PodDeleting{replica->second});
+  const auto role = job->spec.roles.find(replica->second.role);
+  MarkDeleting(object, role == job->spec.roles.end() ? base::Millis{0} : role->second.grace);
+  return true;
+}
+
+void Turner::MarkDeleting(const port::Object& object, base::Millis grace) {
+  auto parsed = pending_.Parsed(object.key);
+  if (!parsed) return;
+  boost::json::object& metadata = (*parsed)["metadata"].as_object();
+  if (metadata.contains("deletionTimestamp")) return;
+  metadata["deletionTimestamp"] = manifest::FormatTime(now_ + grace);
+  metadata["deletionGracePeriodSeconds"] = grace.value / 1000;
+  const bool live = object.key.kind != "pods";
+  PutObject(object.key, *parsed, live, std::nullopt);
+}
+
+void Turner::CollectOwned(const std::string& uid, bool orphan) {
+  for (const manifest::Kind& kind : manifest::Kinds()) {
+    if (!kind.namespaced || kind.storage.empty()) continue;
+    const auto owned = loop_.store_.List({.kind = std::string(kind.storage), .facet = "o:" + uid});
+    if (!owned) continue;
+    for (const port::Object& object : owned->objects) {
+      const auto now = pending_.Get(object.key);
+      if (!now || now->uid != object.uid) continue;
+      if (orphan) {
+        DropOwner(*now, uid);
+      } else if (object.key.kind == "tfjobs.kubeflow.org") {
+        RemoveJob(*now);
+      } else {
+        Remove(*now, false);
+      }
+    }
+  }
+}
+
+void Turner::DropOwner(const port::Object& object, const std::string& uid) {
+  auto parsed = pending_.Parsed(object.key);
+  if (!parsed) return;
+  boost::json::value& owners = (*parsed)["metadata"].as_object()["ownerReferences"];
+  if (!owners.is_array()) return;
+  boost::json::array left;
+  for (const boost::json::value& owner : owners.get_array()) {
+    const auto* owner_uid = owner.is_object() ? owner.get_object().if_contains("uid") : nullptr;
+    if (owner_uid == nullptr || *owner_uid != boost::json::value(uid)) left.push_back(owner);
+  }
+  owners = std::move(left);
+  PutObject(object.key, *parsed, false, std::nullopt);
+}
+
+void Turner::EmptyNamespace(const std::string& name) {
+  const port::Key key{"namespaces", "", name};
+  auto parsed = pending_.Parsed(key);
+  if (!parsed) return;
+  (*parsed)["metadata"].as_object()["deletionTimestamp"] = manifest::FormatTime(now_);
+  (*parsed)["status"] = boost::json::object{{"phase", "Terminating"}};
+  PutObject(key, *parsed, /*live=*/true, std::nullopt);
+  loop_.terminating_.insert(name);
+  for (const manifest::Kind& kind : manifest::Kinds()) {
+    if (!kind.namespaced || kind.storage.empty()) continue;
+    const auto inside = loop_.store_.List({.kind = std::string(kind.storage), .space = name});
+    if (!inside) continue;
+    for (const port::Object& object : inside->objects) {
+      const auto now = pending_.Get(object.key);
+      if (!now) continue;
+      if (object.key.kind == "tfjobs.kubeflow.org") {
+        RemoveJob(*now);
+      } else if (object.key.kind != "pods" || !RemovePod(*now)) {
+        Remove(*now, false);
+      }
+    }
+  }
+}
+
+void Turner::FinishNamespaces() {
+  for (auto name = loop_.terminating_.begin(); name != loop_.terminating_.end();) {
+    bool empty = true;
+    for (const manifest::Kind& kind : manifest::Kinds()) {
+      if (!kind.namespaced || kind.storage.empty() || !empty) continue;
+      const auto inside = loop_.store_.List({.kind = std::string(kind.storage), .space = *name});
+      empty = inside && std::ranges::none_of(inside->objects, [this](const port::Object& object) {
+                return pending_.Exists(object.key);
+              });
+    }
+    if (!empty) {
+      ++name;
+      continue;
+    }
+    if (const auto object = pending_.Get({"namespaces", "", *name})) pending_.Delete(*object);
+    name = loop_.terminating_.erase(name);
+  }
+}
+
+void Turner::ForgetLogs(const job::Identity& identity, const job::Status& status) {
+  for (const job::Replica& replica : status.replicas) {
+    for (int incarnation = 1; incarnation <= replica.incarnation; ++incarnation) {
+      orders_.push_back(
+          {.type = Order::Type::kErase,
+           .uid = manifest::PodUid(identity, replica.role, replica.index, incarnation)});
+    }
+  }
+}
+
+}  // namespace pondage::loop

@@ -1,0 +1,51 @@
+// The changes of one turn, and what the store will look like once they are committed.
+//
+// Owned by one turn, on the loop's thread. Since the loop is the only writer, the revision of each
+// change is known before the commit. A second change to an object within the turn replaces the
+// first: a client that creates a job which starts at once sees one version, not three.
+#pragma once
+
+#include <boost/json.hpp>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "port/store.h"
+
+namespace pondage::loop {
+
+class Pending {
+ public:
+  explicit Pending(const port::Store& store) : store_(store), first_(store.Newest() + 1) {}
+
+  // As it will be after the changes so far. kNotFound, kCorrupt, kUnavailable.
+  base::Result<port::Object> Get(const port::Key& key) const;
+  // The same, parsed.
+  base::Result<boost::json::object> Parsed(const port::Key& key) const;
+  bool Exists(const port::Key& key) const { return Get(key).has_value(); }
+
+  // Creates or replaces. Gives the object with its revision.
+  port::Object Put(port::Change change);
+  // Deletes; `last` is its last state. Requires that it exists.
+  port::Object Delete(const port::Object& last);
+  port::Revision NextRevision() const {
+    return first_ + static_cast<port::Revision>(batch_.changes.size());
+  }
+  void Append(port::Record record) { batch_.records.push_back(std::move(record)); }
+
+  bool empty() const { return batch_.changes.empty() && batch_.records.empty(); }
+  const port::Batch& batch() const { return batch_; }
+
+ private:
+  port::Object ObjectOf(std::size_t index) const;
+
+  const port::Store& store_;
+  port::Revision first_;
+  port::Batch batch_;
+  std::map<port::Key, std::size_t> latest_;      // newest change of a key, by position
+  std::map<port::Key, port::Revision> created_;  // of keys created in this turn or before
+};
+
+}  // namespace pondage::loop

@@ -1,0 +1,193 @@
+#include "loop/turn.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "manifest/object.h"
+#include "manifest/queue.h"
+
+namespace pondage::loop {
+namespace {
+
+const std::string& UidOfReading(const port::Reading& reading) {
+  return std::visit([](const auto& said) -> const std::string& { return said.uid; }, reading);
+}
+
+int CodeOf(const port::NotStarted& failure) {
+  if (failure.not_found) return 127;
+  return failure.not_executable ? 126 : 128;
+}
+
+job::Exit ExitOf(const port::Exited& exited) {
+  return {.code = exited.code,
+          .reason = exited.reason == "Lost" ? "NodeLost" : exited.reason,
+          .message = exited.message,
+          .at = exited.at,
+          .at_monotonic_ms = exited.at_monotonic_ms,
+          .boot_id = exited.boot_id};
+}
+
+}  // namespace
+
+void Turner::Take(const port::Reading& reading) {
+  const auto pod = loop_.pods_.find(UidOfReading(reading));
+  if (std::holds_alternative<port::Exited>(reading)) {
+    orders_.push_back({.type = Order::Type::kForget, .uid = UidOfReading(reading)});
+  }
+  if (pod == loop_.pods_.end()) return;  // of a job that is gone
+  const base::ReplicaId id = pod->second;
+  if (IsStale(id, reading)) return;
+  if (const auto* started = std::get_if<port::Started>(&reading)) {
+    facts_.emplace_back(pool::ReplicaStarted{id, started->at});
+  } else if (const auto* failure = std::get_if<port::NotStarted>(&reading)) {
+    facts_.emplace_back(pool::ReplicaNotStarted{id, CodeOf(*failure), failure->message,
+                                                failure->ports_taken, now_});
+  } else if (const auto* said = std::get_if<port::Said>(&reading)) {
+    facts_.emplace_back(pool::ReplicaSaid{id, said->step});
+    if (said->checkpoint_step >= 0) {
+      facts_.emplace_back(
+          pool::CheckpointSeen{id.job, {said->checkpoint_step, said->at, said->checkpoint_path}});
+    }
+  } else if (const auto* saved = std::get_if<port::Saved>(&reading)) {
+    facts_.emplace_back(pool::CheckpointSeen{id.job, {saved->step, saved->at, saved->path}});
+  } else if (const auto* exited = std::get_if<port::Exited>(&reading)) {
+    facts_.emplace_back(pool::ReplicaExited{id, ExitOf(*exited)});
+  }
+}
+
+// About an earlier start of the same Pod: an exit that was told twice must not end the next start.
+bool Turner::IsStale(const base::ReplicaId& id, const port::Reading& reading) const {
+  const pool::JobView* job = loop_.pool_->Find(id.job);
+  if (job == nullptr) return true;
+  return std::visit(
+      [&](const auto& said) {
+        if constexpr (requires { said.start; }) {
+          return std::ranges::none_of(job->status.replicas, [&](const job::Replica& replica) {
+            return replica.Id(id.job) == id && replica.restarts == said.start;
+          });
+        }
+        return false;
+      },
+      reading);
+}
+
+void Turner::Take(const Loop::NodeInput& input) {
+  const port::Key key{"nodes", "", input.node.name};
+  boost::json::object node = manifest::MakeNode(input.node, input.machine, now_);
+  if (const auto stored = pending_.Parsed(key)) {
+    // What people set on the node stays: cordon, labels, annotations, age.
+    boost::json::object merged = *stored;
+    for (const auto& label : node["metadata"].as_object()["labels"].as_object()) {
+      merged["metadata"].as_object()["labels"].as_object()[label.key()] = label.value();
+    }
+    const auto& annotations = node["metadata"].as_object()["annotations"];
+    if (annotations.is_object()) merged["metadata"].as_object()["annotations"] = annotations;
+    merged["status"] = node["status"];
+    node = std::move(merged);
+  }
+  PutObject(key, node, /*live=*/true, std::nullopt);
+  if (auto seen = manifest::DecodeNode(*pending_.Get(key)->body)) {
+    facts_.emplace_back(pool::NodeSeen{std::move(*seen)});
+  }
+}
+
+void Turner::TakeDue() {
+  constexpr std::size_t kAtOnce = 100;
+  if (loop_.due_ > now_) return;
+  const auto due = loop_.store_.Due(now_, kAtOnce);
+  if (!due) return;
+  for (const port::Object& object : *due) {
+    const auto present = pending_.Get(object.key);
+    if (!present || present->revision != object.revision) continue;
+    if (object.key.kind == "tfjobs.kubeflow.org") {
+      RemoveJob(*present);
+    } else {
+      Remove(*present, false);
+    }
+  }
+}
+
+void Turner::Step() {
+  for (const pool::Decision& decision : loop_.pool_->Step(facts_, now_)) {
+    std::visit([this](const auto& decided) { Decide(decided); }, decision);
+  }
+  if (!loop_.terminating_.empty()) FinishNamespaces();
+  if (loop_.queue_due_ <= now_) ShowQueues();
+}
+
+// A queue's numbers are for people: written at most once a second.
+void Turner::ShowQueues() {
+  loop_.queue_due_ = base::kNever;
+  std::map<std::string, std::pair<int, int>> counts;
+  for (const auto& [id, job] : loop_.pool_->jobs()) {
+    auto& [waiting, running] = counts[job.spec.queue];
+    if (job.status.stage == job::Stage::kWaiting) ++waiting;
+    if (job.status.stage == job::Stage::kBound) ++running;
+  }
+  for (const queue::Spec* spec : loop_.pool_->queues().All()) {
+    const port::Key key{"queues.pondage.dev", "", spec->name};
+    auto object = pending_.Parsed(key);
+    if (!object) continue;
+    const auto [waiting, running] = counts[spec->name];
+    boost::json::object status =
+        manifest::QueueStatus(loop_.pool_->queues().Used(spec->name),
+                              loop_.pool_->queues().Borrowed(spec->name), waiting, running);
+    if (const auto* before = object->if_contains("status");
+        before != nullptr && *before == status) {
+      continue;
+    }
+    (*object)["status"] = std::move(status);
+    PutObject(key, *object, /*live=*/true, std::nullopt);
+  }
+}
+
+base::Result<void> Turner::Commit() {
+  if (pending_.empty()) return {};
+  const auto committed = loop_.store_.Commit(pending_.batch());
+  if (committed) return {};
+  for (Answer& answer : answers_) answer.done(std::unexpected(committed.error()));
+  return std::unexpected(committed.error());
+}
+
+void Turner::CarryOut() {
+  for (Answer& answer : answers_) {
+    if (!answer.object) {
+      answer.done(std::unexpected(std::move(answer.object).error()));
+      continue;
+    }
+    port::Written written{.object = *answer.object};
+    if (!answer.dry_run) {
+      const auto now = pending_.Get(written.object.key);
+      if (now && now->uid == written.object.uid) {
+        written.object = *now;
+      } else {
+        written.gone = answer.is_delete;
+      }
+    }
+    answer.done(std::move(written));
+  }
+  for (const Order& order : orders_) {
+    switch (order.type) {
+      case Order::Type::kStart:
+        loop_.Launch(order.uid, order.pod_body, order.start);
+        break;
+      case Order::Type::kStop:
+        loop_.runner_.Stop(order.uid, order.grace);
+        break;
+      case Order::Type::kKill:
+        loop_.runner_.Kill(order.uid);
+        break;
+      case Order::Type::kForget:
+        loop_.runner_.Forget(order.uid);
+        break;
+      case Order::Type::kErase:
+        loop_.runner_.Erase(order.uid);
+        break;
+    }
+  }
+  if (const auto due = loop_.store_.NextDue()) loop_.due_ = *due;
+}
+
+}  // namespace pondage::loop

@@ -1,0 +1,102 @@
+// One turn of the loop: what was taken in, what it changes, whom to answer, what to order.
+//
+// Lives on the loop's thread for the length of a turn. The order of calls is that of Loop::Turn.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "loop/loop.h"
+#include "loop/pending.h"
+#include "manifest/pod.h"
+
+namespace pondage::loop {
+
+class Turner {
+ public:
+  Turner(Loop& loop, base::Instant now) : loop_(loop), now_(now), pending_(loop.store_) {}
+
+  // In: an input's changes are drafted, and what it means to the pool is noted.
+  void Take(Loop::WriteInput& input);
+  void Take(const port::Reading& reading);
+  void Take(const Loop::NodeInput& input);
+  void TakeDue();
+
+  // The pool decides; its decisions are drafted as changes and orders.
+  void Step();
+
+  // One transaction. On failure every writer was told and nothing else happened.
+  base::Result<void> Commit();
+
+  // What was decided is answered and done.
+  void CarryOut();
+
+ private:
+  struct Answer {
+    port::Writer::Done done;
+    base::Result<port::Object> object;  // as known when it was taken
+    bool is_delete = false;
+    bool dry_run = false;
+  };
+
+  bool IsStale(const base::ReplicaId& id, const port::Reading& reading) const;
+
+  // write.cc: what a client's write changes
+  base::Result<port::Object> Apply(const port::Write& write);
+  base::Result<port::Object> ApplyCreate(const port::Write& write);
+  base::Result<port::Object> ApplyReplace(const port::Write& write, const port::Object& old);
+  base::Result<port::Object> ApplyDelete(const port::Write& write, const port::Object& old);
+  base::Result<port::Object> DryRun(const port::Write& write);
+  base::Result<void> Understand(const port::Change& change, port::Revision created);
+  base::Result<void> UnderstandJob(const port::Change& change, port::Revision created);
+  base::Result<void> Expect(const port::Write& write, const port::Object& old) const;
+
+  // collect.cc: what goes with a deleted object
+  void Remove(const port::Object& object, bool orphan);
+  void RemoveJob(const port::Object& object);
+  bool RemovePod(const port::Object& object);
+  void CollectOwned(const std::string& uid, bool orphan);
+  void DropOwner(const port::Object& object, const std::string& uid);
+  void EmptyNamespace(const std::string& name);
+  void FinishNamespaces();
+  void MarkDeleting(const port::Object& object, base::Millis grace);
+  void ForgetLogs(const job::Identity& identity, const job::Status& status);
+
+  // decide.cc: what the pool's decisions change and order
+  void Decide(const pool::MakePod& decision);
+  void Decide(const pool::StartReplica& decision);
+  void Decide(const pool::StopReplica& decision);
+  void Decide(const pool::KillReplica& decision);
+  void Decide(const pool::RemovePod& decision);
+  void Decide(const pool::SetStatus& decision);
+  void Decide(const pool::Emit& decision);
+  void Decide(const pool::CloseCharge& decision);
+  void Decide(const pool::ForgetJob& decision);
+  void Decide(const pool::JobEnded& decision);
+  void Decide(const pool::WakeAt& decision);
+  void ShowReplicas(const pool::JobView& job);
+  void ShowPod(const pool::JobView& job, const job::Replica& replica);
+  void ShowQueues();
+  void PutObject(const port::Key& key, const boost::json::object& object, bool live,
+                 std::optional<base::Instant> due);
+  void Event(const manifest::About& about, const job::Note& note);
+  std::string UidOf(const base::ReplicaId& replica) const;
+
+  struct Order {
+    enum class Type { kStart, kStop, kKill, kForget, kErase } type;
+    std::string uid;
+    std::string pod_body;
+    int start = 0;
+    base::Millis grace;
+  };
+
+  Loop& loop_;
+  const base::Instant now_;
+  Pending pending_;
+  std::vector<pool::Fact> facts_;
+  std::vector<Answer> answers_;
+  std::vector<Order> orders_;
+};
+
+}  // namespace pondage::loop

@@ -1,0 +1,158 @@
+// What a client's write changes, and what it means to the pool.
+#include <algorithm>
+
+#include "loop/turn.h"
+#include "manifest/object.h"
+#include "manifest/queue.h"
+#include "manifest/tfjob.h"
+
+namespace pondage::loop {
+namespace {
+
+constexpr std::string_view kTfJobs = "tfjobs.kubeflow.org";
+constexpr std::string_view kQueues = "queues.pondage.dev";
+constexpr std::string_view kPriorityClasses = "priorityclasses.scheduling.k8s.io";
+
+bool ReadAtStart(const std::string& kind) {
+  return kind == kTfJobs || kind == kQueues || kind == kPriorityClasses || kind == "nodes";
+}
+
+}  // namespace
+
+void Turner::Take(Loop::WriteInput& input) {
+  const port::Write& write = input.write;
+  Answer answer{.done = std::move(input.done),
+                .object = write.dry_run ? DryRun(write) : Apply(write),
+                .is_delete = write.op == port::Write::Op::kDelete,
+                .dry_run = write.dry_run};
+  answers_.push_back(std::move(answer));
+}
+
+base::Result<void> Turner::Expect(const port::Write& write, const port::Object& old) const {
+  const bool moved = write.expected && *write.expected != old.revision;
+  const bool another = !write.expected_uid.empty() && write.expected_uid != old.uid;
+  if (moved || another) {
+    return base::Fail(base::Kind::kConflict, "PND-A004", write.change.key.name,
+                      "the object has been modified; please apply your changes to the latest "
+                      "version and try again");
+  }
+  return {};
+}
+
+base::Result<port::Object> Turner::Apply(const port::Write& write) {
+  if (write.op == port::Write::Op::kCreate) return ApplyCreate(write);
+  TRY(const port::Object old, pending_.Get(write.change.key));
+  TRY_DO(Expect(write, old));
+  return write.op == port::Write::Op::kDelete ? ApplyDelete(write, old) : ApplyReplace(write, old);
+}
+
+base::Result<port::Object> Turner::ApplyCreate(const port::Write& write) {
+  if (pending_.Exists(write.change.key)) {
+    return base::Fail(base::Kind::kAlreadyExists, "PND-A005", write.change.key.name,
+                      "already exists");
+  }
+  port::Change change = write.change;
+  change.live = ReadAtStart(change.key.kind);
+  if (change.key.kind == "events") change.due = now_ + loop_.settings_.event_ttl;
+  const port::Object stored = pending_.Put(change);
+  if (auto understood = Understand(change, stored.created); !understood) {
+    pending_.Delete(stored);
+    return std::unexpected(std::move(understood).error());
+  }
+  return stored;
+}
+
+base::Result<port::Object> Turner::ApplyReplace(const port::Write& write, const port::Object& old) {
+  if (*old.body == write.change.body) return old;  // nothing changed: same revision, no event
+  const auto job = loop_.jobs_.find(write.change.key);
+  if (write.status_only && job != loop_.jobs_.end()) {
+    return base::Fail(base::Kind::kForbidden, "PND-A011", write.change.key.name,
+                      "the status of a running TFJob is written by the pool alone");
+  }
+  port::Change change = write.change;
+  change.live = ReadAtStart(change.key.kind);
+  if (change.key.kind == kTfJobs && job == loop_.jobs_.end()) change.live = false;  // it has ended
+  if (change.key.kind == "events") change.due = now_ + loop_.settings_.event_ttl;
+  TRY_DO(Understand(change, old.created));
+  return pending_.Put(change);
+}
+
+base::Result<port::Object> Turner::ApplyDelete(const port::Write& write, const port::Object& old) {
+  const std::string& kind = old.key.kind;
+  if (kind == "namespaces") {
+    EmptyNamespace(old.key.name);
+  } else if (kind == kTfJobs) {
+    RemoveJob(old);
+  } else if (kind != "pods" || !RemovePod(old)) {
+    Remove(old, write.orphan);
+  }
+  // What is left of it, else its last state.
+  auto left = pending_.Get(old.key);
+  return left ? *left : old;
+}
+
+// What the pool learns from an object that is about to be stored.
+base::Result<void> Turner::Understand(const port::Change& change, port::Revision created) {
+  const std::string& kind = change.key.kind;
+  if (kind == kTfJobs) return UnderstandJob(change, created);
+  if (kind == kQueues) {
+    TRY(queue::Spec spec, manifest::DecodeQueue(change.body));
+    facts_.emplace_back(pool::QueuePut{std::move(spec)});
+  } else if (kind == "nodes") {
+    TRY(fleet::Node node, manifest::DecodeNode(change.body));
+    facts_.emplace_back(pool::NodeSeen{std::move(node)});
+  } else if (kind == kPriorityClasses) {
+    TRY(loop_.priorities_[change.key.name], manifest::DecodePriorityClass(change.body));
+  }
+  return {};
+}
+
+base::Result<void> Turner::UnderstandJob(const port::Change& change, port::Revision created) {
+  TRY(manifest::TfJob job, manifest::DecodeTfJob(change.body, [this](const std::string& name) {
+        const auto found = loop_.priorities_.find(name);
+        return found == loop_.priorities_.end() ? 0 : found->second;
+      }));
+  job.identity.id = {created};
+  const bool is_new = job.status.conditions.empty();
+  if (!is_new && !loop_.jobs_.contains(change.key)) return {};  // ended: not the pool's any more
+  loop_.jobs_[change.key] = job.identity.id;
+  facts_.emplace_back(pool::JobApplied{std::move(job.identity), std::move(job.spec)});
+  return {};
+}
+
+// The answer as if it were real. For a new TFJob that is the plan: where it would start, or why
+// not.
+base::Result<port::Object> Turner::DryRun(const port::Write& write) {
+  const auto old = pending_.Get(write.change.key);
+  if (write.op == port::Write::Op::kCreate) {
+    if (old) {
+      return base::Fail(base::Kind::kAlreadyExists, "PND-A005", write.change.key.name,
+                        "already exists");
+    }
+  } else {
+    if (!old) return old;
+    TRY_DO(Expect(write, *old));
+    if (write.op == port::Write::Op::kDelete) return old;
+  }
+  port::Object answer{.key = write.change.key,
+                      .uid = write.change.uid,
+                      .revision = old ? old->revision : 0,
+                      .body = std::make_shared<const std::string>(write.change.body),
+                      .splice = write.change.splice};
+  if (old || write.change.key.kind != kTfJobs) return answer;
+  TRY(manifest::TfJob job,
+      manifest::DecodeTfJob(write.change.body, [this](const std::string& name) {
+        const auto found = loop_.priorities_.find(name);
+        return found == loop_.priorities_.end() ? 0 : found->second;
+      }));
+  job.identity.id = {pending_.NextRevision()};
+  const job::Status status = loop_.pool_->Preview(job.identity, job.spec, now_);
+  TRY(boost::json::value body, manifest::ParseJson(write.change.body));
+  body.as_object()["status"] = manifest::EncodeStatus(status, job.spec);
+  manifest::Packed packed = manifest::Pack(body.as_object());
+  answer.body = std::make_shared<const std::string>(std::move(packed.body));
+  answer.splice = packed.splice;
+  return answer;
+}
+
+}  // namespace pondage::loop
