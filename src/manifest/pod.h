@@ -3,13 +3,12 @@
 // Pure. Names, labels and owner references as in tfjob.md sections 6 and 7.
 #pragma once
 
+#include <boost/json.hpp>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <boost/json.hpp>
 
 #include "base/result.h"
 #include "fleet/node.h"
@@ -24,8 +23,9 @@ std::string UidFrom(std::string_view text);
 // uid of the Pod of this incarnation.
 std::string PodUid(const job::Identity& identity, job::Role role, int index, int incarnation);
 
-// The Pod of one replica: template, name, labels, owner, TF_CONFIG last in the main container's env,
-// annotations pondage.dev/{attempt,incarnation,gpus,port}, spec.nodeName. `addresses` by role/index.
+// The Pod of one replica: template, name, labels, owner, TF_CONFIG last in the main container's
+// env, annotations pondage.dev/{attempt,incarnation,gpus,port}, spec.nodeName. `addresses` by
+// role/index.
 boost::json::object MakePod(const job::Identity& identity, const job::Spec& spec,
                             const job::Status& status, const job::Replica& replica,
                             const fleet::Node* node, base::Instant now);
@@ -36,20 +36,22 @@ boost::json::object PodStatus(const job::Spec& spec, const job::Replica& replica
                               std::string_view host_ip, base::Instant now);
 
 // An Event about an object (kind, namespace, name, uid of `about`).
-struct About { std::string api_version, kind, space, name, uid; };
+struct About {
+  std::string api_version, kind, space, name, uid;
+};
 boost::json::object MakeEvent(const About& about, const job::Note& note, std::string_view component,
                               std::string_view event_name, base::Instant now);
 
 // What a Pod wants run, before this machine's paths are known.
 struct PodProgram {
-  std::string main_container;                // its name
+  std::string main_container;  // its name
   std::string image;
-  std::vector<std::string> argv;             // command + args, $(VAR) expanded
+  std::vector<std::string> argv;                         // command + args, $(VAR) expanded
   std::vector<std::pair<std::string, std::string>> env;  // in order, references resolved
   std::string working_dir;
   struct VolumeMount {
     enum class Source { kHostPath, kEmptyDir, kConfigMap, kSecret, kClaim } source;
-    std::string name;                        // volume, or name of the ConfigMap, Secret, claim
+    std::string name;  // volume, or name of the ConfigMap, Secret, claim
     std::string host_path;
     std::string sub_path;
     std::string target;
@@ -62,8 +64,8 @@ struct PodProgram {
   base::MilliCpu cpu_limit;
   std::optional<std::uint32_t> run_as_user, run_as_group;
 };
-// `read`: data of a ConfigMap ("configmaps") or Secret ("secrets") of the Pod's namespace: values as
-// bytes; none: missing. Missing and not optional is kNotFound with the object's name.
+// `read`: data of a ConfigMap ("configmaps") or Secret ("secrets") of the Pod's namespace: values
+// as bytes; none: missing. Missing and not optional is kNotFound with the object's name.
 using DataOf = std::function<std::optional<std::map<std::string, std::string>>(
     const std::string& kind, const std::string& name)>;
 base::Result<PodProgram> ProgramOf(std::string_view pod_bytes, const DataOf& read);

@@ -3,10 +3,9 @@
 // Pure.
 #pragma once
 
+#include <boost/json.hpp>
 #include <string>
 #include <string_view>
-
-#include <boost/json.hpp>
 
 #include "base/result.h"
 #include "fleet/node.h"
@@ -24,7 +23,9 @@ boost::json::object DefaultQueue(base::Instant now);
 
 // The Node object of this machine; GPUs, driver and versions in labels, capacity and
 // annotation pondage.dev/gpus.
-struct MachineFacts { std::string driver, cuda, kernel, os_image, address; };
+struct MachineFacts {
+  std::string driver, cuda, kernel, os_image, address;
+};
 boost::json::object MakeNode(const fleet::Node& node, const MachineFacts& machine,
                              base::Instant now);
 base::Result<fleet::Node> DecodeNode(std::string_view bytes);

@@ -4,12 +4,11 @@
 // object of the right shape is kInvalid with the path.
 #pragma once
 
+#include <boost/json.hpp>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <boost/json.hpp>
 
 #include "base/result.h"
 #include "job/spec.h"
@@ -25,10 +24,10 @@ base::Result<job::Draft> DraftOf(const boost::json::object& tfjob);
 void Canonicalise(boost::json::object& tfjob);
 
 struct TfJob {
-  job::Identity identity;      // id is not in the object: the caller sets it
+  job::Identity identity;  // id is not in the object: the caller sets it
   job::Spec spec;
   job::Status status;
-  bool removed = false;        // deletionTimestamp is set
+  bool removed = false;  // deletionTimestamp is set
 };
 // `priority_of`: value of a PriorityClass by name (empty name: 0).
 using PriorityOf = std::function<int(const std::string& priority_class)>;

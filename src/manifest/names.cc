@@ -1,0 +1,101 @@
+#include "manifest/names.h"
+
+#include <algorithm>
+
+namespace pondage::manifest {
+
+namespace {
+
+bool Lower(char c) {
+  return c >= 'a' && c <= 'z';
+}
+bool Digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool Alnum(char c) {
+  return Lower(c) || Digit(c) || (c >= 'A' && c <= 'Z');
+}
+
+// One part between dots: lower case, digits and inner dashes.
+bool IsPart(std::string_view text) {
+  const auto good = [](char c) { return Lower(c) || Digit(c) || c == '-'; };
+  return !text.empty() && text.front() != '-' && text.back() != '-' &&
+         std::ranges::all_of(text, good);
+}
+
+// The form of label names and values.
+bool IsQualifiedPart(std::string_view text) {
+  const auto good = [](char c) { return Alnum(c) || c == '-' || c == '_' || c == '.'; };
+  return !text.empty() && text.size() <= 63 && Alnum(text.front()) && Alnum(text.back()) &&
+         std::ranges::all_of(text, good);
+}
+
+}  // namespace
+
+bool IsDns1123Label(std::string_view text) {
+  return text.size() <= 63 && IsPart(text);
+}
+
+bool IsDns1123Subdomain(std::string_view text) {
+  if (text.size() > 253) return false;
+  while (true) {
+    const auto dot = text.find('.');
+    if (!IsPart(text.substr(0, dot))) return false;
+    if (dot == std::string_view::npos) return true;
+    text.remove_prefix(dot + 1);
+  }
+}
+
+bool IsDns1035Label(std::string_view text) {
+  return IsDns1123Label(text) && Lower(text.front());
+}
+
+bool IsLabelKey(std::string_view text) {
+  const auto slash = text.find('/');
+  if (slash == std::string_view::npos) return IsQualifiedPart(text);
+  return IsDns1123Subdomain(text.substr(0, slash)) && IsQualifiedPart(text.substr(slash + 1));
+}
+
+bool IsLabelValue(std::string_view text) {
+  return text.empty() || IsQualifiedPart(text);
+}
+
+bool IsEnvName(std::string_view text) {
+  const auto good = [](char c) { return c >= ' ' && c <= '~' && c != '='; };
+  return !text.empty() && std::ranges::all_of(text, good);
+}
+
+bool IsDataKey(std::string_view text) {
+  const auto good = [](char c) { return Alnum(c) || c == '-' || c == '_' || c == '.'; };
+  return !text.empty() && text.size() <= 253 && text != "." && text != ".." &&
+         std::ranges::all_of(text, good);
+}
+
+bool IsUtf8(std::string_view bytes) {
+  // First byte of a sequence: how many follow, and the range of the first that follows (which rules
+  // out over-long forms, surrogates and what lies above U+10FFFF).
+  struct Form {
+    unsigned char first, last, low, high;
+    std::size_t follow;
+  };
+  static constexpr Form kForms[] = {
+      {0x00, 0x7f, 0, 0, 0},       {0xc2, 0xdf, 0x80, 0xbf, 1}, {0xe0, 0xe0, 0xa0, 0xbf, 2},
+      {0xe1, 0xec, 0x80, 0xbf, 2}, {0xed, 0xed, 0x80, 0x9f, 2}, {0xee, 0xef, 0x80, 0xbf, 2},
+      {0xf0, 0xf0, 0x90, 0xbf, 3}, {0xf1, 0xf3, 0x80, 0xbf, 3}, {0xf4, 0xf4, 0x80, 0x8f, 3}};
+  const auto at = [&bytes](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const unsigned char lead = at(i);
+    const auto* form = std::ranges::find_if(
+        kForms, [lead](const Form& one) { return lead >= one.first && lead <= one.last; });
+    if (form == std::end(kForms) || form->follow >= bytes.size() - i) return false;
+    for (std::size_t k = 1; k <= form->follow; ++k) {
+      const unsigned char low = k == 1 ? form->low : 0x80;
+      const unsigned char high = k == 1 ? form->high : 0xbf;
+      if (at(i + k) < low || at(i + k) > high) return false;
+    }
+    i += form->follow;
+  }
+  return true;
+}
+
+}  // namespace pondage::manifest
