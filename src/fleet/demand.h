@@ -13,8 +13,8 @@
 namespace pondage::fleet {
 
 struct Demand {
-  int gpus = 0;             // whole GPUs (`nvidia.com/gpu`)
-  std::string gpu_type;     // required type; empty: any
+  int gpus = 0;          // whole GPUs (`nvidia.com/gpu`)
+  std::string gpu_type;  // required type; empty: any
   base::MilliCpu cpu;
   base::Bytes memory;
   std::map<std::string, std::string> node_selector;  // labels that the node must carry
@@ -25,7 +25,7 @@ struct Demand {
 // A part of one node that belongs to one replica until it is released.
 struct Grant {
   std::string node;
-  std::vector<int> gpus;    // indices into Node::gpus, ascending
+  std::vector<int> gpus;  // indices into Node::gpus, ascending
   base::MilliCpu cpu;
   base::Bytes memory;
 

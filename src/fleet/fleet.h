@@ -2,9 +2,13 @@
 //
 // Single-threaded, owned by the pool; planners work on a copy. Invariants:
 //   1. A GPU has at most one holder; a grant is wholly held or not at all.
-//   2. Free = capacity - sum of grants, per node, for every resource; it may be negative for cpu and
+//   2. Free = capacity - sum of grants, per node, for every resource; it may be negative for cpu
+//   and
 //      memory only when a node came back smaller than what runs on it.
-//   3. A node that vanished while grants are held stays, as lost, until the last one is released.
+//   3. A node that was forgotten while grants are held stays, as lost, until the last one is
+//   released.
+//   4. A GPU keeps its index: what reads the machine reports a vanished GPU as unhealthy, in its
+//   place.
 #pragma once
 
 #include <map>
@@ -19,14 +23,20 @@
 
 namespace pondage::fleet {
 
-// A node with its holders. `holder[i]` is the job that holds GPU i, if any.
+// A node with its holders. `holder[i]` is the job that holds GPU i, if any; the list is longer than
+// `node.gpus` only when the node came back with fewer GPUs than are held there.
 struct Place {
   Node node;
   std::vector<std::optional<base::JobId>> holder;
+  std::map<base::JobId, std::vector<Grant>> grants;
   base::MilliCpu free_cpu;
   base::Bytes free_memory;
+  bool forgotten = false;  // goes with its last grant
 
-  // GPUs that could be granted now: free, healthy, not used by strangers. 0 unless ready.
+  // Whether GPU `index` could be granted now: free, healthy, not used by strangers.
+  bool IsFree(int index) const;
+
+  // GPUs that could be granted now. 0 unless the node is ready.
   int FreeGpus() const;
 };
 
@@ -35,13 +45,17 @@ class Fleet {
   // Adds the node, or replaces what is known of it. Grants stay where they are.
   void See(Node node);
 
-  // The node gave no sign of life, or is gone: nothing is placed there until it is seen again.
+  // The node gave no sign of life: nothing is placed there until it is seen again.
   void Lose(std::string_view name);
+
+  // The node is gone for good.
+  void Forget(std::string_view name);
 
   // Cordons or uncordons. False when there is no such node.
   bool Cordon(std::string_view name, bool cordoned);
 
-  // Takes the grant for `job`. Requires that it names a known node and that all of its GPUs are free.
+  // Takes the grant for `job`. Requires that it names a known node and that nobody holds its GPUs.
+  // Health is not asked: a running job is bound again after a restart wherever it runs.
   void Bind(base::JobId job, const Grant& grant);
 
   // Gives it back. Requires that `job` holds it.
@@ -62,7 +76,13 @@ class Fleet {
 // of the right type. Nothing is taken.
 std::optional<Grant> FitOn(const Place& place, const Demand& demand);
 
-// Whether `demand` would fit on this node if nothing else ran there, whatever its health.
+// Whether `demand` would fit on this node if nothing else ran there, whatever its health and that
+// of its GPUs.
 bool CouldFit(const Node& node, const Demand& demand);
+
+// The two halves of "may be placed there at all": the node carries the labels, the GPU has the
+// type.
+bool CarriesLabels(const Node& node, const Demand& demand);
+bool IsOfType(const Gpu& gpu, const Demand& demand);
 
 }  // namespace pondage::fleet

@@ -14,14 +14,14 @@
 namespace pondage::fleet {
 
 struct Gpu {
-  std::string id;          // what the driver calls it ("GPU-…"), or "virtual-0": unique on the node
-  std::string type;        // "NVIDIA A100-SXM4-80GB"
+  std::string id;    // what the driver calls it ("GPU-…"), or "virtual-0": unique on the node
+  std::string type;  // "NVIDIA A100-SXM4-80GB"
   base::Bytes memory;
-  int numa = -1;           // NUMA node; -1 unknown
-  int island = -1;         // GPUs of one NVLink island share a number; -1 none or unknown
-  bool is_virtual = false; // declared by a flag, no device behind it: said wherever it is shown
+  int numa = -1;            // NUMA node; -1 unknown
+  int island = -1;          // GPUs of one NVLink island share a number; -1 none or unknown
+  bool is_virtual = false;  // declared by a flag, no device behind it: said wherever it is shown
   bool healthy = true;
-  bool foreign = false;    // a process outside the pool is using it: seen, never scheduled over
+  bool foreign = false;  // a process outside the pool is using it: seen, never scheduled over
 
   bool operator==(const Gpu&) const = default;
 };
@@ -35,9 +35,9 @@ enum class Health : std::uint8_t {
 struct Node {
   std::string name;
   Health health = Health::kReady;
-  base::MilliCpu cpu;      // allocatable
-  base::Bytes memory;      // allocatable
-  std::vector<Gpu> gpus;   // position in this list is the GPU's index everywhere
+  base::MilliCpu cpu;     // allocatable
+  base::Bytes memory;     // allocatable
+  std::vector<Gpu> gpus;  // position in this list is the GPU's index everywhere
   std::map<std::string, std::string> labels;
 
   bool operator==(const Node&) const = default;

@@ -20,7 +20,7 @@ namespace pondage::ledger {
 // One closed interval. Written once, kept for ever.
 struct Entry {
   base::ReplicaId replica;
-  std::string job;         // "namespace/name"
+  std::string job;  // "namespace/name"
   std::string uid;
   std::string queue;
   std::string user;
@@ -28,10 +28,10 @@ struct Entry {
   int attempt = 0;
   base::MilliGpu gpus;
   base::Instant from;
-  base::Instant to;        // >= from
-  std::string image;       // reference the replica ran with
-  std::string environment; // what served it
-  std::string end;         // why it ended: "finished", "failed", "restart", "preempted", "stopped"
+  base::Instant to;         // >= from
+  std::string image;        // reference the replica ran with
+  std::string environment;  // what served it
+  std::string end;          // why it ended: "finished", "failed", "restart", "preempted", "stopped"
 
   std::int64_t MilliGpuMillis() const { return gpus.value * (to - from).value; }
   bool operator==(const Entry&) const = default;

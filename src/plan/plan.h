@@ -2,8 +2,17 @@
 //
 // Pure: same snapshot, same plan, whatever the order of its inputs; no clock, no IO. A plan is a
 // value that can be printed or refused before it is carried out; it binds whole gangs only.
-// This version: whole gangs first-fit, priority then arrival, guarantee and limit up the tree, no
-// eviction. Refusals take the form of scheduling.md section 4.
+//
+// This version evicts nobody. Its rules:
+//   1. Order, whatever the queue: gangs inside their queue's guarantee, priority (high first),
+//   arrival,
+//      id.
+//   2. A gang starts when it fits its queue's limits at every level and the free GPUs, and takes
+//      nothing that an earlier waiting gang could use: GPUs, cores where those are what it waits
+//      for, room under a limit. Held, unknown-queue and never-fitting gangs wait for nothing.
+//   3. The search is complete for gangs of equal members. For mixed ones it gives up after a fixed
+//      number of steps, and the refusal says so (`proven`).
+//   4. Each refusal names the constraint that binds after all starts of this plan.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +40,12 @@ struct Ask {
   base::JobId job;
   std::string queue;
   int priority = 0;
-  base::Instant arrived;                // when it first stood in its queue; kept over requeues
-  std::vector<Group> groups;            // in the order of base::Role
-  int missing = 0;                      // members the gang wants beyond its replicas (minAvailable)
-  bool held = false;                    // suspended, or waiting out a restart delay
+  base::Instant arrived;      // when it first stood in its queue; kept over requeues
+  std::vector<Group> groups;  // in the order of base::Role
+  int missing = 0;            // members the gang wants beyond its replicas (minAvailable)
+  bool held = false;          // suspended, or waiting out a restart delay
   std::optional<base::Instant> not_before;  // end of a restart delay, when that is why it is held
-  std::optional<base::Millis> limit;    // hard run-time limit
+  std::optional<base::Millis> limit;        // hard run-time limit
 };
 
 // Why a gang waits. Order as in scheduling.md section 4.
@@ -45,7 +54,7 @@ enum class Constraint : std::uint8_t {
   kLimit,       // a queue's limit, at a named level
   kBusy,        // not enough free
   kFragmented,  // enough free, but not together
-  kOrder,       // an earlier job of the same queue waits for the same
+  kOrder,       // it would fit, but an earlier job waits for the same
   kHeld,        // suspended, held queue, restart delay
   kNoQueue,     // the queue it names does not exist
   kUnhealthy,   // the nodes that could hold it are cordoned or lost
@@ -57,20 +66,30 @@ enum class Constraint : std::uint8_t {
 struct Refusal {
   base::JobId job;
   Constraint constraint = Constraint::kBusy;
-  std::string id;                 // "PND-Q007": frozen, see the message catalogue
-  std::string resource;           // "gpu", "cpu", "memory", "type", "label"
-  std::string where;              // queue or node that binds
-  std::int64_t need = 0;          // what the gang asks of that resource, in all
-  std::int64_t have = 0;          // what is free (busy, fragmented), or the largest possible (never)
-  std::int64_t limit = 0;         // of the queue named in `where`
-  std::int64_t used = 0;          // there
-  std::int64_t block = 0;         // largest part free together on one node (fragmented)
-  std::int64_t block_need = 0;    // largest part one member needs together
+  std::string id;               // "PND-Q007": frozen, see the message catalogue
+  std::string resource;         // "gpu", "cpu" (milli), "memory" (bytes), "type", "label", "quota"
+  std::string where;            // queue or node that binds
+  std::int64_t need = 0;        // what the gang asks of that resource, in all
+  std::int64_t have = 0;        // what is free (busy, fragmented), or the largest possible (never)
+  std::int64_t limit = 0;       // of the queue named in `where`
+  std::int64_t used = 0;        // there
+  std::int64_t block = 0;       // largest part free together on one node (fragmented)
+  std::int64_t block_need = 0;  // largest part one member needs together
   std::vector<base::JobId> holders;  // who holds most of it, largest first, at most three
   std::vector<base::JobId> ahead;    // earlier in order and waiting too, at most three
   int ahead_count = 0;
+  std::vector<std::string> present;  // GPU types of the fleet (never: type)
+  // When that may change: first end, by limits, of a job that holds what it waits for; end of its
+  // restart delay (held).
+  std::optional<base::Instant> until;
   std::optional<base::Instant> start_latest;  // by hard limits; none: unknown
-  std::string help;               // cheapest change, a machine-readable hint: "workers=2 gpus=4"
+  bool proven = true;  // false: the search for a mixed gang ended at its step budget
+
+  // The cheapest change that would start it now (never: that would let it start at all), as words
+  // `key=value` with one space between: `workers=N` (worker replicas), `gpus=N` (for each of them),
+  // `total=N` (GPUs of the whole gang), `type=any`, `labels=none`, `uncordon=NODE`. Empty: none
+  // known.
+  std::string help;
 
   bool operator==(const Refusal&) const = default;
 };
@@ -81,8 +100,8 @@ struct Placement {
 };
 
 struct Plan {
-  std::vector<Placement> start;      // in the order in which they were decided
-  std::vector<Refusal> wait;         // one for every ask that does not start, in queue order
+  std::vector<Placement> start;  // in the order in which they were decided
+  std::vector<Refusal> wait;     // one for every ask that does not start, in queue order
 };
 
 // A gang that runs: who holds what until when, for reasons and expected starts.

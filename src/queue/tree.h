@@ -19,14 +19,14 @@
 namespace pondage::queue {
 
 struct Spec {
-  std::string name;                      // a DNS label, unique
-  std::string parent;                    // empty: hangs from the root
-  std::string display;                   // a path such as "lab/nlp", for people only
-  base::MilliGpu guarantee;              // carved out of the parent's
-  std::optional<base::MilliGpu> limit;   // none: no limit at this level
-  bool closed = false;                   // takes no new jobs; what waits goes on
-  bool held = false;                     // starts nothing
-  std::optional<base::Millis> max_run;   // run-time cap of its jobs
+  std::string name;                     // a DNS label, unique
+  std::string parent;                   // empty: hangs from the root
+  std::string display;                  // a path such as "lab/nlp", for people only
+  base::MilliGpu guarantee;             // carved out of the parent's
+  std::optional<base::MilliGpu> limit;  // none: no limit at this level
+  bool closed = false;                  // takes no new jobs; what waits goes on
+  bool held = false;                    // starts nothing
+  std::optional<base::Millis> max_run;  // run-time cap of its jobs
   bool operator==(const Spec&) const = default;
 };
 
@@ -40,10 +40,24 @@ struct Over {
 
 class Tree {
  public:
+  Tree() = default;
+  Tree(const Tree& other) : entries_(other.entries_) { Rehang(); }
+  Tree& operator=(const Tree& other);
+
   void Put(Spec spec);
   void Remove(std::string_view name);
 
+  // None for an unknown queue and for one that was removed.
   const Spec* Find(std::string_view name) const;
+
+  // The queue and its ancestors, leaf first. Unknown queue: empty.
+  std::vector<std::string_view> PathUp(std::string_view leaf) const;
+
+  // The shortest run-time cap on the way up.
+  std::optional<base::Millis> MaxRun(std::string_view leaf) const;
+
+  // The first level, from the leaf up, that starts nothing. None: not held.
+  std::optional<std::string> HeldAt(std::string_view leaf) const;
 
   // The first level, from the leaf up, whose limit `ask` more would exceed. Unknown queue: none.
   std::optional<Over> WouldExceed(std::string_view leaf, base::MilliGpu ask) const;
@@ -51,6 +65,7 @@ class Tree {
   // The level, from the leaf up, whose limit is smaller than `ask` even when unused: never fits.
   std::optional<Over> NeverFits(std::string_view leaf, base::MilliGpu ask) const;
 
+  // An unknown leaf is taken as a queue that was removed while its jobs run.
   void Charge(std::string_view leaf, base::MilliGpu amount);
   // Requires that at least `amount` is charged to the leaf.
   void Refund(std::string_view leaf, base::MilliGpu amount);
@@ -58,19 +73,24 @@ class Tree {
   base::MilliGpu Used(std::string_view name) const;
   base::MilliGpu Borrowed(std::string_view name) const;  // max(0, used - guarantee)
 
-  // Queues by name.
+  // Queues by name, without those that were removed.
   std::vector<const Spec*> All() const;
 
  private:
   struct Entry {
     Spec spec;
     bool removed = false;
-    base::MilliGpu own;   // used by jobs of this very queue
-    base::MilliGpu used;  // with all descendants
+    base::MilliGpu own;       // used by jobs of this very queue
+    base::MilliGpu used;      // with all descendants
+    Entry* parent = nullptr;  // after unknown parents and cycles; none: the root
   };
-  std::vector<const Entry*> PathUp(std::string_view leaf) const;
+  using Entries = std::map<std::string, Entry, std::less<>>;
 
-  std::map<std::string, Entry, std::less<>> entries_;
+  const Entry* Known(std::string_view name) const;
+  void Rehang();  // parents and sums anew
+  void CutCycles();
+
+  Entries entries_;
 };
 
 }  // namespace pondage::queue

@@ -1,0 +1,26 @@
+// The order in which waiting gangs are offered what is free.
+//
+// Pure and total: gangs inside their queue's guarantee first, then priority (high first), then
+// arrival, then id. Whether a gang is inside the guarantee counts what earlier gangs of its queue
+// ask.
+#pragma once
+
+#include <vector>
+
+#include "plan/plan.h"
+#include "plan/shape.h"
+
+namespace pondage::plan {
+
+struct Waiting {
+  const Ask* ask = nullptr;
+  Shape shape;
+  bool guaranteed = false;
+};
+
+std::vector<Waiting> InOrder(const std::vector<Ask>& asks, const queue::Tree& queues);
+
+// Quota that a gang of this shape is charged. Stops at the largest quantity instead of leaving it.
+base::MilliGpu ChargeOf(const Shape& shape);
+
+}  // namespace pondage::plan
