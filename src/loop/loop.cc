@@ -191,8 +191,25 @@ void Loop::TakeOver() {
     }
   }
   runner_.Adopt(known);
+  RepeatStops();
   for (const auto& [key, start] : unstarted) {
     if (const auto pod = store_.Get(key)) Launch(pod->uid, *pod->body, start);
+  }
+}
+
+// A stop that was committed may never have been ordered: said again, it does no harm.
+void Loop::RepeatStops() {
+  for (const auto& [id, job] : pool_->jobs()) {
+    for (const job::Replica& replica : job.status.replicas) {
+      if (!replica.alive) continue;
+      const std::string uid =
+          manifest::PodUid(job.identity, replica.role, replica.index, replica.incarnation);
+      if (replica.killed) {
+        runner_.Kill(uid);
+      } else if (replica.stop_asked && replica.kill_at) {
+        runner_.Stop(uid, std::max(base::Millis{0}, *replica.kill_at - clock_.Now()));
+      }
+    }
   }
 }
 

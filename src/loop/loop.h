@@ -83,6 +83,7 @@ class Loop : public port::Writer {
   base::Result<void> LoadRest(std::vector<pool::Fact>& facts);
   base::Result<void> FinishLoad(const std::vector<pool::Fact>& facts);
   void TakeOver();
+  void RepeatStops();
   void Launch(const std::string& uid, const std::string& pod_body, int start);
 
   const Settings settings_;

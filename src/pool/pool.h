@@ -96,7 +96,7 @@ class Pool {
   std::map<base::JobId, job::Status> written_;  // as of the last SetStatus, to see what changed
   std::set<base::JobId> touched_;               // to be judged in this step
   std::set<base::JobId> changed_;               // judged in this step: its status may be news
-  std::set<base::JobId> waits_;                 // stage waiting
+  std::set<base::JobId> waits_;                 // in the queue, or bound and lacking members
   std::set<base::JobId> wants_;                 // of these: nothing of their own holds them back
   std::set<base::JobId> holding_;               // holds at least one grant
   std::set<base::JobId> departed_;              // ended or gone: dropped when the next step begins

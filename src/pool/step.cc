@@ -64,7 +64,8 @@ void Pool::Carry(JobView& job, const job::Verdict& verdict, base::Instant now,
   job.wake = verdict.wake;
   if (job.wake != base::kNever) wakes_.insert({job.wake, id});
 
-  const bool waits = job.status.stage == job::Stage::kWaiting && !job.spec.managed_elsewhere;
+  const bool in_queue = job.status.stage == job::Stage::kWaiting && !job.spec.managed_elsewhere;
+  const bool waits = in_queue || verdict.wants_gang;
   if (waits != waits_.contains(id) || verdict.wants_gang != wants_.contains(id)) replan_ = true;
   if (waits)
     waits_.insert(id);

@@ -92,9 +92,8 @@ job::Status Pool::Preview(const job::Identity& identity, const job::Spec& spec,
   const plan::Plan plan = PlanWith({ask}, now);
   for (const plan::Placement& placement : plan.start) {
     if (placement.job != identity.id) continue;
-    std::vector<job::Note> notes;
     const std::vector<int> no_ports(placement.grants.size(), 0);
-    job::BindGang(spec, job.status, placement.grants, no_ports, now, notes);
+    job::BindGang(spec, job.status, placement.grants, no_ports, now);
   }
   for (const plan::Refusal& refusal : plan.wait) {
     if (refusal.job == identity.id) job.status.reason = ReasonOf(refusal);

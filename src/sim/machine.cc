@@ -1,0 +1,174 @@
+#include "sim/machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+
+#include "base/assert.h"
+#include "manifest/object.h"
+
+namespace pondage::sim {
+namespace {
+
+std::string Text(const boost::json::value& object, std::string_view key) {
+  const auto* found = object.is_object() ? object.get_object().if_contains(key) : nullptr;
+  return found != nullptr && found->is_string() ? std::string(found->get_string()) : "";
+}
+
+}  // namespace
+
+base::Result<port::Launch> PlainLauncher::LaunchOf(const std::string& pod_body, int start) {
+  TRY(const boost::json::value pod, manifest::ParseJson(pod_body));
+  const boost::json::value& metadata = pod.at("metadata");
+  const boost::json::value& labels = metadata.at("labels");
+  port::Launch launch{.uid = Text(metadata, "uid"), .start = start};
+  launch.env["JOB"] =
+      Text(metadata, "namespace") + "/" + Text(labels, "training.kubeflow.org/job-name");
+  launch.env["REPLICA"] = Text(labels, "training.kubeflow.org/replica-type") + "-" +
+                          Text(labels, "training.kubeflow.org/replica-index");
+  launch.env["NODE"] = Text(pod.at("spec"), "nodeName");
+  launch.env["GPUS"] = Text(metadata.at("annotations"), "pondage.dev/gpus");
+  return launch;
+}
+
+void Machine::Start(const port::Launch& launch) {
+  const auto old = programs_.find(launch.uid);
+  if (old != programs_.end() && old->second.launch.start >= launch.start) return;  // carried out
+  Program program{.launch = launch,
+                  .script = script_of_(launch.env.at("JOB"), launch.env.at("REPLICA")),
+                  .job = launch.env.at("JOB"),
+                  .replica = launch.env.at("REPLICA"),
+                  .began = clock_.Now()};
+  if (!program.script.serves_for_ever) {
+    program.ends = program.began + program.script.run;
+    program.ends_with = program.script.exit_code;
+  }
+  if (program.script.says_hello) program.says = program.began + program.script.startup;
+  ++starts_[fmt::format("{}/{}", launch.uid, launch.start)];
+  programs_.insert_or_assign(launch.uid, std::move(program));
+  if (sink_) sink_(port::Started{launch.uid, launch.start, 1, clock_.Now()});
+}
+
+void Machine::Adopt(const std::vector<Known>& known) {
+  for (const Known& expected : known) {
+    const auto found = programs_.find(expected.uid);
+    if (found != programs_.end() && found->second.launch.start == expected.start) continue;
+    sink_(port::Exited{.uid = expected.uid,
+                       .start = expected.start,
+                       .code = 137,
+                       .reason = "Lost",
+                       .at = clock_.Now(),
+                       .boot_id = fmt::format("boot-{}", boot_)});
+  }
+  for (const auto& [uid, program] : programs_) {
+    if (program.alive) {
+      sink_(port::Started{uid, program.launch.start, 1, program.began});
+    } else {
+      TellExit(program);
+    }
+  }
+}
+
+void Machine::Stop(const std::string& uid, base::Millis grace) {
+  const auto found = programs_.find(uid);
+  if (found == programs_.end() || !found->second.alive) return;
+  Program& program = found->second;
+  program.kill_at = std::min(program.kill_at, clock_.Now() + grace);
+  if (program.script.ignores_sigterm) return;
+  const base::Instant leaves = clock_.Now() + program.script.save;
+  if (leaves >= program.ends) return;
+  program.ends = leaves;
+  program.ends_with = program.script.exit_on_sigterm;
+}
+
+void Machine::Kill(const std::string& uid) {
+  const auto found = programs_.find(uid);
+  if (found != programs_.end() && found->second.alive) found->second.kill_at = clock_.Now();
+}
+
+void Machine::Forget(const std::string& uid) {
+  const auto found = programs_.find(uid);
+  if (found != programs_.end() && !found->second.alive) programs_.erase(found);
+}
+
+base::Instant Machine::NextEvent() const {
+  base::Instant next = base::kNever;
+  for (const auto& [uid, program] : programs_) {
+    if (program.alive) next = std::min({next, program.ends, program.kill_at, program.says});
+  }
+  return next;
+}
+
+void Machine::Advance(base::Instant now) {
+  for (auto& [uid, program] : programs_) {
+    if (!program.alive) continue;
+    if (program.says <= now) Say(program);
+    if (program.ends <= now) {
+      Exit(program, program.ends_with);
+    } else if (program.kill_at <= now) {
+      Exit(program, 137);
+    }
+  }
+}
+
+void Machine::Say(Program& program) {
+  constexpr base::Millis kEvery{5'000};
+  program.says = clock_.Now() + kEvery;
+  program.steps += 10;
+  if (!sink_) return;
+  sink_(port::Said{.uid = program.launch.uid,
+                   .start = program.launch.start,
+                   .step = program.steps,
+                   .checkpoint_step = program.script.saves ? program.steps : -1,
+                   .at = clock_.Now()});
+}
+
+void Machine::Exit(Program& program, int code) {
+  REQUIRE(program.alive);
+  program.alive = false;
+  program.code = code;
+  program.exited = clock_.Now();
+  TellExit(program);
+}
+
+void Machine::TellExit(const Program& program) {
+  if (!sink_) return;
+  sink_(port::Exited{.uid = program.launch.uid,
+                     .start = program.launch.start,
+                     .code = program.code,
+                     .reason = program.code == 0 ? "Completed" : "Error",
+                     .at = program.exited,
+                     .at_monotonic_ms = program.exited.unix_ms,
+                     .boot_id = fmt::format("boot-{}", boot_)});
+}
+
+bool Machine::Strike(const std::string& uid, int code) {
+  const auto found = programs_.find(uid);
+  if (found == programs_.end() || !found->second.alive) return false;
+  Exit(found->second, code);
+  return true;
+}
+
+void Machine::LosePower() {
+  programs_.clear();
+  ++boot_;
+}
+
+std::vector<Machine::Running> Machine::Alive() const {
+  std::vector<Running> alive;
+  for (const auto& [uid, program] : programs_) {
+    if (!program.alive) continue;
+    Running running{uid, program.job, program.replica, {}};
+    std::string rest = program.launch.env.at("GPUS");
+    while (!rest.empty()) {
+      const auto comma = rest.find(',');
+      running.gpus.push_back(program.launch.env.at("NODE") + ":" + rest.substr(0, comma));
+      rest = comma == std::string::npos ? "" : rest.substr(comma + 1);
+    }
+    alive.push_back(std::move(running));
+  }
+  return alive;
+}
+
+}  // namespace pondage::sim
