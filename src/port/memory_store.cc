@@ -25,7 +25,7 @@ class MemoryStore::MemoryWatch : public Watch {
   int number_;
 };
 
-bool HasFacet(const std::string& facets, const std::string& line) {
+bool HasFacet(std::string_view facets, std::string_view line) {
   for (std::size_t at = facets.find(line); at != std::string::npos;
        at = facets.find(line, at + 1)) {
     const std::size_t end = at + line.size();

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -67,7 +68,7 @@ class MemoryStore : public Store {
 };
 
 // Whether `facets` holds `line` (without its line end).
-bool HasFacet(const std::string& facets, const std::string& line);
+bool HasFacet(std::string_view facets, std::string_view line);
 
 // The rules of Store::Commit for one change, except for what the store holds.
 base::Result<void> CheckChange(const Change& change);
