@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/random.h"
 #include "pool/pool.h"
 
 namespace pondage::pool {
@@ -51,7 +52,7 @@ void Pool::Bind(JobView& job, const plan::Placement& placement, base::Instant no
   const auto members = job::WantedMembers(job.spec, job.status);
   REQUIRE(members.size() == placement.grants.size());
   const bool alone = job.spec.TotalReplicas() == 1;
-  const auto ports = TakePorts(alone ? 0 : members.size());
+  const auto ports = TakePorts(job, alone ? 0 : members.size());
   if (!ports) return;  // every port of the range is in use: the gang keeps waiting
   std::vector<int> given = *ports;
   given.resize(members.size(), 0);
@@ -117,14 +118,17 @@ void Pool::Release(JobView& job, job::Replica& replica, base::Instant now, const
   if (std::ranges::none_of(job.status.replicas, holds)) holding_.erase(job.identity.id);
 }
 
-// The lowest free ports behind the last one given, so that a set is not used again at once (a late
-// old member may still be listening).
-std::optional<std::vector<int>> Pool::TakePorts(std::size_t count) {
+// Free ports from a place that depends on job and attempt alone: a restart of the server changes
+// nothing, and the next attempt does not use the set of the one before (a late old member may still
+// be listening there).
+std::optional<std::vector<int>> Pool::TakePorts(const JobView& job, std::size_t count) const {
   std::vector<int> taken;
   const int range = settings_.last_port - settings_.first_port + 1;
+  base::Random place(static_cast<std::uint64_t>(job.identity.id.value) * 1'000'003 +
+                     static_cast<std::uint64_t>(job.status.attempt));
+  const int from = static_cast<int>(place.Below(static_cast<std::uint64_t>(range)));
   for (int tried = 0; tried < range && taken.size() < count; ++tried) {
-    const int port = next_port_;
-    next_port_ = port == settings_.last_port ? settings_.first_port : port + 1;
+    const int port = settings_.first_port + (from + tried) % range;
     if (!ports_.contains(port)) taken.push_back(port);
   }
   if (taken.size() < count) return std::nullopt;

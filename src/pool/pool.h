@@ -26,7 +26,7 @@ namespace pondage::pool {
 
 struct Settings {
   job::Settings job;
-  int first_port = 20000;  // below the ephemeral range; one set per bind, never the last one used
+  int first_port = 20000;  // below the ephemeral range; a fresh set per bind
   int last_port = 29999;
 };
 
@@ -43,7 +43,7 @@ struct JobView {
 
 class Pool {
  public:
-  explicit Pool(Settings settings) : settings_(settings), next_port_(settings.first_port) {}
+  explicit Pool(Settings settings) : settings_(settings) {}
 
   // Takes the facts in order, then decides. `now` never goes back by itself: an earlier instant
   // than the last is taken as the last.
@@ -81,7 +81,7 @@ class Pool {
   void Hold(const JobView& job, const job::Replica& replica, base::Instant now);
   void Release(JobView& job, job::Replica& replica, base::Instant now, const std::string& why,
                std::vector<Decision>& out);
-  std::optional<std::vector<int>> TakePorts(std::size_t count);
+  std::optional<std::vector<int>> TakePorts(const JobView& job, std::size_t count) const;
   plan::Ask AskOf(const JobView& job, base::Instant now) const;
   plan::Plan PlanWith(const std::vector<plan::Ask>& more, base::Instant now) const;
   std::vector<plan::Holding> Holdings() const;
@@ -103,7 +103,6 @@ class Pool {
   std::set<std::pair<base::Instant, base::JobId>> wakes_;
   std::vector<plan::Refusal> waiting_;
   std::set<int> ports_;  // in use, or found taken by a stranger
-  int next_port_;
   bool replan_ = false;  // something changed that a plan depends on
 };
 

@@ -1,0 +1,211 @@
+#include "pool/pool.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+
+namespace pondage::pool {
+namespace {
+
+constexpr base::Instant kNow{1'000'000};
+using base::Role;
+
+fleet::Node Node(int gpus) {
+  fleet::Node node{.name = "n1", .cpu = {64'000}, .memory = {std::int64_t{1} << 38}};
+  for (int i = 0; i < gpus; ++i) node.gpus.push_back({.id = fmt::format("gpu-{}", i)});
+  return node;
+}
+
+JobApplied Job(int id, int workers, int gpus) {
+  JobApplied fact{.identity = {.id = {id},
+                               .space = "default",
+                               .name = fmt::format("j{}", id),
+                               .uid = fmt::format("uid-{}", id),
+                               .created = kNow}};
+  fact.spec.roles[Role::kWorker] = {
+      .replicas = workers, .restart = job::RestartPolicy::kOnFailure, .demand = {.gpus = gpus}};
+  return fact;
+}
+
+template <class Kind>
+std::vector<Kind> Of(const std::vector<Decision>& decisions) {
+  std::vector<Kind> found;
+  for (const Decision& decision : decisions) {
+    if (const auto* match = std::get_if<Kind>(&decision)) found.push_back(*match);
+  }
+  return found;
+}
+
+class PoolTest : public testing::Test {
+ protected:
+  void SetUp() override { Step({QueuePut{{.name = "default"}}, NodeSeen{Node(4)}}); }
+
+  std::vector<Decision> Step(const std::vector<Fact>& facts, base::Millis later = {0}) {
+    now_ = now_ + later;
+    auto decisions = pool_.Step(facts, now_);
+    for (const std::string& broken : BrokenLaws(pool_)) ADD_FAILURE() << broken;
+    return decisions;
+  }
+
+  base::ReplicaId Worker(int job, int index, int incarnation = 1) {
+    return {{job}, Role::kWorker, index, incarnation};
+  }
+
+  Pool pool_{Settings{}};
+  base::Instant now_ = kNow;
+};
+
+TEST_F(PoolTest, AGangIsBoundAndStartedWholeInTheStepThatSawIt) {
+  const auto decisions = Step({Job(1, 2, 2)});
+  EXPECT_EQ(Of<MakePod>(decisions).size(), 2u);
+  EXPECT_EQ(Of<StartReplica>(decisions).size(), 2u);
+  EXPECT_EQ(pool_.Find({1})->status.stage, job::Stage::kBound);
+  EXPECT_EQ(pool_.fleet().Find("n1")->FreeGpus(), 0);
+}
+
+TEST_F(PoolTest, WhatDoesNotFitWaitsWithAReasonAndHoldsNothing) {
+  Step({Job(1, 2, 2)});
+  const auto decisions = Step({Job(2, 1, 1)});
+  EXPECT_TRUE(Of<MakePod>(decisions).empty());
+  ASSERT_TRUE(pool_.Find({2})->status.reason.has_value());
+  EXPECT_EQ(pool_.Find({2})->status.reason->constraint, "busy");
+}
+
+TEST_F(PoolTest, AnExitFreesItsGpusForTheNextGangInTheSameStep) {
+  Step({Job(1, 1, 4)});
+  Step({Job(2, 1, 4)});
+  Step({ReplicaStarted{Worker(1, 0), now_}});
+  const auto decisions =
+      Step({ReplicaExited{Worker(1, 0), {.code = 0, .at = now_}}}, base::SecondsLong(30));
+  ASSERT_EQ(Of<CloseCharge>(decisions).size(), 1u);
+  EXPECT_EQ(Of<CloseCharge>(decisions)[0].entry.MilliGpuMillis(), 4'000 * 30'000);
+  EXPECT_EQ(Of<StartReplica>(decisions).size(), 1u);
+  EXPECT_EQ(Of<StartReplica>(decisions)[0].replica, Worker(2, 0));
+}
+
+TEST_F(PoolTest, AFactAboutAnOlderIncarnationChangesNothing) {
+  Step({Job(1, 1, 1)});
+  const job::Status before = pool_.Find({1})->status;
+  Step({ReplicaExited{Worker(1, 0, 0), {.code = 1, .at = now_}}});
+  EXPECT_EQ(pool_.Find({1})->status, before);
+}
+
+TEST_F(PoolTest, PortsOfAGangAreItsOwnAndFreshAtEachAttempt) {
+  Step({Job(1, 2, 1), Job(2, 2, 1)});
+  std::set<int> ports;
+  for (const int job : {1, 2}) {
+    for (const job::Replica& replica : pool_.Find({job})->status.replicas) {
+      EXPECT_TRUE(ports.insert(replica.port).second) << replica.port;
+    }
+  }
+  Step({ReplicaStarted{Worker(1, 0), now_}, ReplicaStarted{Worker(1, 1), now_}});
+  Step({ReplicaExited{Worker(1, 0), {.code = 137, .at = now_}}});
+  Step({ReplicaExited{Worker(1, 1), {.code = 137, .at = now_}}});
+  Step({}, base::SecondsLong(600));
+  ASSERT_EQ(pool_.Find({1})->status.attempt, 2);
+  for (const job::Replica& replica : pool_.Find({1})->status.replicas) {
+    EXPECT_TRUE(ports.insert(replica.port).second)
+        << "used by the attempt before: " << replica.port;
+  }
+}
+
+TEST_F(PoolTest, AGangWhosePortIsTakenByAStrangerStartsAnewOnOthersUncounted) {
+  Step({Job(1, 2, 1)});
+  const int taken = pool_.Find({1})->status.replicas[0].port;
+  Step({ReplicaNotStarted{Worker(1, 0), 128, "port is taken", {taken}, now_}});
+  Step({ReplicaExited{Worker(1, 1), {.code = 137, .at = now_}}});
+  Step({}, base::SecondsLong(1));
+  const job::Status& status = pool_.Find({1})->status;
+  EXPECT_EQ(status.attempt, 2);
+  EXPECT_EQ(status.restarts, 0);
+  for (const job::Replica& replica : status.replicas) EXPECT_NE(replica.port, taken);
+}
+
+TEST_F(PoolTest, APreviewBindsNothing) {
+  const JobApplied fits = Job(9, 2, 2);
+  EXPECT_EQ(pool_.Preview(fits.identity, fits.spec, now_).stage, job::Stage::kBound);
+  const JobApplied never = Job(9, 1, 16);
+  ASSERT_TRUE(pool_.Preview(never.identity, never.spec, now_).reason.has_value());
+  EXPECT_EQ(pool_.Preview(never.identity, never.spec, now_).reason->constraint, "never");
+  EXPECT_EQ(pool_.fleet().Find("n1")->FreeGpus(), 4);
+  EXPECT_EQ(pool_.Find({9}), nullptr);
+}
+
+// What a decision does to the world, as text; when a status is written may differ after a restart,
+// what is done may not.
+std::string Deeds(const std::vector<Decision>& decisions) {
+  std::string deeds;
+  const auto name = [](const base::ReplicaId& id) {
+    return fmt::format("{}/{}/{}/{}", id.job.value, static_cast<int>(id.role), id.index,
+                       id.incarnation);
+  };
+  for (const Decision& decision : decisions) {
+    if (const auto* make = std::get_if<MakePod>(&decision)) deeds += "make " + name(make->replica);
+    if (const auto* start = std::get_if<StartReplica>(&decision))
+      deeds += "start " + name(start->replica);
+    if (const auto* stop = std::get_if<StopReplica>(&decision))
+      deeds += "stop " + name(stop->replica);
+    if (const auto* kill = std::get_if<KillReplica>(&decision))
+      deeds += "kill " + name(kill->replica);
+    if (const auto* remove = std::get_if<RemovePod>(&decision))
+      deeds += "remove " + name(remove->replica);
+    if (const auto* close = std::get_if<CloseCharge>(&decision)) {
+      deeds +=
+          fmt::format("charge {} {}", name(close->entry.replica), close->entry.MilliGpuMillis());
+    }
+    deeds += ";";
+  }
+  std::erase(deeds, ';');
+  return deeds;
+}
+
+// Two pools hear the same; one is now and then replaced by what a restart would load.
+TEST(PoolRestart, AtAnyStepGivesTheSameDeeds) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    base::Random dice(seed);
+    Pool steady{Settings{}};
+    auto restarted = std::make_unique<Pool>(Settings{});
+    base::Instant now = kNow;
+    const std::vector<Fact> setting{QueuePut{{.name = "default"}}, NodeSeen{Node(4)}};
+    steady.Step(setting, now);
+    restarted->Step(setting, now);
+    for (int step = 1; step <= 60; ++step) {
+      std::vector<Fact> facts;
+      if (dice.OneIn(3)) {
+        JobApplied job =
+            Job(step, static_cast<int>(dice.Between(1, 3)), static_cast<int>(dice.Between(0, 2)));
+        if (dice.OneIn(3))
+          job.spec.roles[Role::kPs] = {.replicas = 1, .restart = job::RestartPolicy::kOnFailure};
+        if (dice.OneIn(3)) job.spec.backoff_limit = 2;
+        facts.push_back(job);
+      }
+      for (const auto& [id, job] : steady.jobs()) {
+        for (const job::Replica& replica : job.status.replicas) {
+          if (!replica.alive) continue;
+          if (!replica.started) facts.push_back(ReplicaStarted{replica.Id(id), now});
+          if (!dice.OneIn(5)) continue;
+          const int code = dice.OneIn(3) ? 137 : dice.OneIn(3) ? 1 : 0;
+          facts.push_back(ReplicaExited{replica.Id(id), {.code = code, .at = now}});
+        }
+        if (dice.OneIn(30)) facts.push_back(JobRemoved{id});
+      }
+      now = now + base::Millis{dice.Between(0, 15'000)};
+      if (dice.OneIn(4)) {
+        std::vector<Fact> memory = setting;
+        for (const auto& [id, job] : restarted->jobs()) {
+          if (job.status.stage == job::Stage::kEnded) continue;
+          memory.push_back(JobLoaded{job.identity, job.spec, job.status, job.removed});
+        }
+        restarted = std::make_unique<Pool>(Settings{});
+        restarted->Remember(memory);
+      }
+      const std::string deeds = Deeds(steady.Step(facts, now));
+      ASSERT_EQ(Deeds(restarted->Step(facts, now)), deeds) << "seed " << seed << " step " << step;
+      for (const std::string& broken : BrokenLaws(steady)) ADD_FAILURE() << broken;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pondage::pool
