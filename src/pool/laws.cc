@@ -77,7 +77,7 @@ void CheckGang(const JobView& job, Broken& broken) {
     if (job.status.stage == job::Stage::kWaiting && replica.grant) {
       broken.push_back("L2: " + name + " waits and holds a grant");
     }
-    if (job.status.stage == job::Stage::kBound && whole && !replica.grant &&
+    if (job.status.stage == job::Stage::kBound && whole && replica.present && !replica.grant &&
         replica.phase != job::Phase::kSucceeded) {
       broken.push_back("L2: " + name + " of a bound gang has no grant and has not succeeded");
     }

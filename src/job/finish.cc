@@ -1,0 +1,148 @@
+// The job ends: one terminal condition, and what stays of its Pods.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "job/pass.h"
+#include "job/topology.h"
+
+namespace pondage::job {
+namespace {
+
+enum class Parting : std::uint8_t { kAtOnce, kPolitely };
+
+void End(Pass& pass, const std::string& type, const std::string& message, bool warning) {
+  Status& status = pass.status;
+  REQUIRE(!IsFinished(status));
+  const std::string reason = "TFJob" + type;
+  SetCondition(status, type, true, reason, message, pass.now);
+  pass.Tell(warning, reason, message);
+  status.completion_time = pass.now;
+  if (status.stage != Stage::kDraining) {
+    BeginLeaving(pass.spec, status, Drain::kFinish, pass.now);
+  }
+  status.drain = Drain::kFinish;
+  status.drain_deadline = pass.now + LongestGrace(pass.spec);
+  status.not_before.reset();
+  status.reason.reset();
+  PROMISE(IsFinished(status));
+}
+
+void Fail(Pass& pass, const std::string& message, Parting parting, bool warning = false) {
+  End(pass, "Failed", message, warning);
+  if (parting == Parting::kAtOnce) KillAll(pass);
+}
+
+// Upstream's list ends `Running=False, Failed` when its pass meets the deciding type first.
+void ShowRunningBefore(Pass& pass, Role failed) {
+  const std::optional<Role> deciding = DecidingRole(pass.spec);
+  if (!deciding || !RunningHolds(pass.spec, pass.status)) return;
+  if (std::ranges::find(kNamingOrder, *deciding) > std::ranges::find(kNamingOrder, failed)) return;
+  SetCondition(pass.status, "Running", true, "TFJobRunning",
+               fmt::format("TFJob {} is running.", pass.identity.Path()), pass.now);
+}
+
+const Seen* FatalOf(const Pass& pass, Role role, const Seen* first) {
+  for (const Seen& seen : pass.seen) {
+    if (seen.replica->role != role || seen.reading.meaning != Meaning::kFatal) continue;
+    if (&seen == first || !EndsAttempt(pass.spec, role)) return &seen;
+  }
+  return nullptr;
+}
+
+// The fatal exit that names the failure: a permanent code first, then by type.
+const Seen* NamesFailure(const Pass& pass) {
+  const Seen* first = FirstOfAttempt(pass);
+  const Seen* named = nullptr;
+  for (const Role role : kNamingOrder) {
+    const Seen* fatal = FatalOf(pass, role, first);
+    if (fatal == nullptr) continue;
+    if (named == nullptr || (fatal->reading.permanent && !named->reading.permanent)) named = fatal;
+  }
+  return named;
+}
+
+// Under policy Running only what still ran at the end goes.
+bool RanToTheEnd(const Status& status, const Replica& replica) {
+  REQUIRE(status.completion_time.has_value());
+  return !replica.exit || replica.exit->reason == "StoppedWithJob" ||
+         replica.exit->at > *status.completion_time;
+}
+
+}  // namespace
+
+void Succeed(Pass& pass) {
+  pass.status.cause.reset();
+  pass.status.cause_replica.clear();
+  End(pass, "Succeeded", fmt::format("TFJob {} successfully completed.", pass.identity.Path()),
+      false);
+}
+
+bool FailAfterExits(Pass& pass) {
+  const Seen* fatal = NamesFailure(pass);
+  if (fatal == nullptr) return false;
+  const Role role = fatal->replica->role;
+  RecordCause(pass, *fatal->replica);
+  const Parting parting = EndsAttempt(pass.spec, role) ? Parting::kAtOnce : Parting::kPolitely;
+  if (fatal->reading.permanent) {
+    Fail(pass,
+         fmt::format("job \"{}\" is failing because \"{}\" replica(s) failed.", pass.identity.name,
+                     RoleName(role)),
+         parting, true);
+    return true;
+  }
+  ShowRunningBefore(pass, role);
+  Fail(pass,
+       fmt::format("TFJob {} has failed because {} {} replica(s) failed.", pass.identity.Path(),
+                   pass.status.counts[role].failed, RoleName(role)),
+       parting);
+  return true;
+}
+
+bool FailPastLimits(Pass& pass) {
+  Status& status = pass.status;
+  const Spec& spec = pass.spec;
+  const Seen* first = FirstOfAttempt(pass);
+  const Parting parting = first != nullptr ? Parting::kAtOnce : Parting::kPolitely;
+  const bool spent = spec.backoff_limit && status.restarts >= std::max(*spec.backoff_limit, 1);
+  const bool loops = status.voluntary >= pass.settings.max_voluntary;
+  if (spent || loops) {
+    if (first != nullptr) RecordCause(pass, *first->replica);
+    Fail(pass,
+         spent
+             ? fmt::format("Job {} has failed because it has reached the specified backoff limit",
+                           pass.identity.name)
+             : fmt::format("TFJob {} has failed because its program asked {} times in a row to be "
+                           "run again.",
+                           pass.identity.Path(), status.voluntary),
+         parting);
+    return true;
+  }
+  if (!spec.deadline || !status.start_time || IsTrue(status, "Suspended")) return false;
+  const base::Instant until = *status.start_time + *spec.deadline;
+  if (until > pass.now) {
+    pass.WakeAt(until);
+    return false;
+  }
+  status.cause.reset();
+  status.cause_replica.clear();
+  Fail(pass,
+       fmt::format("Job {} has failed because it was active longer than specified deadline",
+                   pass.identity.name),
+       Parting::kPolitely);
+  return true;
+}
+
+void Clean(Pass& pass) {
+  for (Replica& replica : pass.status.replicas) {
+    if (!replica.present) continue;
+    const bool all = pass.spec.clean_pods == CleanPodPolicy::kAll;
+    const bool running = pass.spec.clean_pods == CleanPodPolicy::kRunning;
+    if (replica.deleting || all || (running && RanToTheEnd(pass.status, replica))) {
+      RemovePod(pass, replica);
+    }
+  }
+}
+
+}  // namespace pondage::job

@@ -1,0 +1,91 @@
+// One pass of Judge: what it works on and what it says. For the files of the state machine only.
+//
+// One object, one thread, one pass.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "job/exits.h"
+#include "job/machine.h"
+
+namespace pondage::job {
+
+// An exit seen for the first time in this pass.
+struct Seen {
+  Replica* replica;  // into status.replicas, which does not grow during a pass
+  Reading reading;
+};
+
+struct Pass {
+  const Identity& identity;
+  const Spec& spec;
+  Status& status;
+  base::Instant now;
+  const Settings& settings;
+  Verdict verdict;
+  std::vector<Seen> seen;
+
+  void Do(Act act, const Replica& replica) {
+    verdict.actions.push_back({act, replica.Id(identity.id), {}, {}});
+  }
+  void Release(const Replica& replica, std::string why) {
+    verdict.actions.push_back({Act::kRelease, replica.Id(identity.id), {}, std::move(why)});
+  }
+  void Tell(bool warning, std::string reason, std::string message) {
+    verdict.notes.push_back({warning, std::move(reason), std::move(message)});
+  }
+  void WakeAt(base::Instant at) {
+    if (at < verdict.wake) verdict.wake = at;
+  }
+};
+
+// take.cc: exits are judged, told, counted as completed; the new ones are in `seen`.
+void TakeExits(Pass& pass);
+
+// Each brings the job forward in one stage, and may bring it to the next.
+void Wait(Pass& pass);   // waiting.cc
+void Run(Pass& pass);    // running.cc
+void Leave(Pass& pass);  // leave.cc
+void Clean(Pass& pass);  // finish.cc
+
+// waiting.cc
+void ShowSuspended(Pass& pass);
+void ShowResumed(Pass& pass);
+
+// leave.cc
+bool AnyAlive(const Status& status);
+// All are to leave; then comes what `drain` says. Orders go out with Leave.
+void BeginLeaving(const Spec& spec, Status& status, Drain drain, base::Instant now);
+void Stop(Pass& pass, Replica& replica, base::Instant deadline);
+void Kill(Pass& pass, Replica& replica);
+void KillAll(Pass& pass);
+// Those who save may leave by themselves until their grace is over.
+void LetLeave(Pass& pass);
+// Kills those whose time is over; the others wake the job then.
+void KillOverdue(Pass& pass);
+void RemovePod(Pass& pass, Replica& replica);
+
+// restart.cc
+// The exit that ends the attempt of all, the earliest of those seen; none: no such exit.
+const Seen* FirstOfAttempt(const Pass& pass);
+void RecordCause(Pass& pass, const Replica& replica);
+void CountExits(Pass& pass);
+// Starts the restarts that the exits seen ask for.
+void RestartAfterExits(Pass& pass);
+// A restart of all that nobody failed for: they may save first.
+void RestartPolitely(Pass& pass, const Replica& because);
+// In-place restarts and new Pods whose pause is over.
+void StartDue(Pass& pass);
+// For a program that starts anew, in its Pod or in a new one.
+void Renew(Replica& replica);
+void RenewPod(Replica& replica);
+
+// finish.cc
+void Succeed(Pass& pass);
+// True when the job has failed: an exit seen says so; backoffLimit or deadline is passed.
+bool FailAfterExits(Pass& pass);
+bool FailPastLimits(Pass& pass);
+
+}  // namespace pondage::job

@@ -1,0 +1,45 @@
+// Exits are taken: what each means is read once, told once, and kept.
+#include <fmt/format.h>
+
+#include "job/pass.h"
+#include "job/topology.h"
+
+namespace pondage::job {
+namespace {
+
+bool WasStopped(const Replica& replica) {
+  return replica.killed || replica.stop_asked;
+}
+
+// Rulings 1.9: one that was stopped because its job had ended did not fail.
+void StoppedWithJob(const Status& status, Replica& replica) {
+  replica.exit->reason = "StoppedWithJob";
+  if (IsTrue(status, "Succeeded")) replica.phase = Phase::kSucceeded;
+}
+
+void TakeExit(Pass& pass, Replica& replica) {
+  replica.exit_taken = true;
+  const Exit& exit = *replica.exit;
+  if (exit.reason != "NodeLost" && exit.reason != "StartFailed") {
+    pass.Tell(false, "ExitedWithCode",
+              fmt::format("Pod: {}.{} exited with code {}", pass.identity.space,
+                          ReplicaName(pass.identity.name, replica.role, replica.index), exit.code));
+  }
+  if (IsSurplus(pass.spec, replica)) return;
+  const Reading reading = ReadExit(pass.spec, replica);
+  if (reading.meaning == Meaning::kDone) replica.completed = true;
+  if (IsFinished(pass.status)) {
+    if (WasStopped(replica) && exit.code != 0) StoppedWithJob(pass.status, replica);
+  }
+  pass.seen.push_back({&replica, reading});
+}
+
+}  // namespace
+
+void TakeExits(Pass& pass) {
+  for (Replica& replica : pass.status.replicas) {
+    if (!replica.alive && replica.exit && !replica.exit_taken) TakeExit(pass, replica);
+  }
+}
+
+}  // namespace pondage::job
