@@ -1,0 +1,252 @@
+#include "loop/loop.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "manifest/object.h"
+#include "manifest/pod.h"
+#include "manifest/tfjob.h"
+#include "port/faulty_store.h"
+#include "port/memory_store.h"
+
+namespace pondage::loop {
+namespace {
+
+constexpr const char* kTfJobs = "tfjobs.kubeflow.org";
+
+// Remembers what it was ordered to do.
+class NotedRunner : public port::Runner {
+ public:
+  void Listen(Sink) override {}
+  void Adopt(const std::vector<Known>& known) override {
+    for (const Known& one : known) orders.push_back("adopt " + one.uid);
+  }
+  void Start(const port::Launch& launch) override {
+    orders.push_back("start " + launch.uid);
+    last_uid = launch.uid;
+  }
+  void Stop(const std::string& uid, base::Millis) override { orders.push_back("stop " + uid); }
+  void Kill(const std::string& uid) override { orders.push_back("kill " + uid); }
+  void Forget(const std::string& uid) override { orders.push_back("forget " + uid); }
+  void Erase(const std::string& uid) override { orders.push_back("erase " + uid); }
+
+  std::vector<std::string> orders;
+  std::string last_uid;
+};
+
+class UidLauncher : public port::Launcher {
+ public:
+  base::Result<port::Launch> LaunchOf(const std::string& pod_body, int start) override {
+    TRY(const auto pod, manifest::ParseJson(pod_body));
+    if (fails) return base::Fail(base::Kind::kNotFound, "PND-E001", "", "no such environment");
+    return port::Launch{.uid = std::string(pod.at("metadata").at("uid").as_string()),
+                        .start = start};
+  }
+  bool fails = false;
+};
+
+class LoopTest : public testing::Test {
+ protected:
+  LoopTest() : faulty_(store_, base::Random(1), {0, 0}) {
+    clock_.Set({1'767'225'600'000});
+    MakeLoop();
+    fleet::Node node{.name = "n1", .cpu = {8'000}, .memory = {std::int64_t{1} << 36}};
+    for (int i = 0; i < 2; ++i) node.gpus.push_back({.id = fmt::format("gpu-{}", i)});
+    loop_->See(node, {});
+    loop_->Turn();
+    Create("queues.pondage.dev", "", Object("pondage.dev/v1alpha1", "Queue", "default", {}));
+  }
+
+  void MakeLoop() {
+    loop_ = std::make_unique<Loop>(Settings{}, faulty_, runner_, clock_, launcher_);
+  }
+
+  static boost::json::object Object(const std::string& version, const std::string& kind,
+                                    const std::string& name, boost::json::object spec) {
+    return {{"apiVersion", version},
+            {"kind", kind},
+            {"metadata",
+             {{"name", name},
+              {"namespace", "default"},
+              {"uid", manifest::UidFrom(kind + name)},
+              {"creationTimestamp", "2026-01-01T00:00:00Z"}}},
+            {"spec", std::move(spec)}};
+  }
+
+  static boost::json::object Job(const std::string& name, int workers) {
+    boost::json::object container{{"name", "tensorflow"},
+                                  {"image", "tf"},
+                                  {"command", {"train"}},
+                                  {"resources", {{"limits", {{"nvidia.com/gpu", 1}}}}}};
+    boost::json::object pod{{"spec", {{"containers", boost::json::array{container}}}}};
+    return Object("kubeflow.org/v1", "TFJob", name,
+                  {{"tfReplicaSpecs", {{"Worker", {{"replicas", workers}, {"template", pod}}}}}});
+  }
+
+  static port::Change ChangeOf(const std::string& kind, const std::string& space,
+                               const boost::json::object& object) {
+    manifest::Packed packed = manifest::Pack(object);
+    return {.key = {kind, space, std::string(object.at("metadata").at("name").as_string())},
+            .uid = std::string(object.at("metadata").at("uid").as_string()),
+            .body = packed.body,
+            .splice = packed.splice,
+            .facets = manifest::Facets(object, {})};
+  }
+
+  base::Result<port::Written> Write(port::Write write) {
+    std::optional<base::Result<port::Written>> answer;
+    loop_->Submit(std::move(write), [&](base::Result<port::Written> written) { answer = written; });
+    loop_->Turn();
+    EXPECT_TRUE(answer.has_value()) << "every writer is answered";
+    return answer.value_or(base::Fail(base::Kind::kUnavailable, "", "", "no answer"));
+  }
+
+  base::Result<port::Written> Create(const std::string& kind, const std::string& space,
+                                     const boost::json::object& object) {
+    return Write({.op = port::Write::Op::kCreate, .change = ChangeOf(kind, space, object)});
+  }
+
+  base::Result<port::Written> Delete(const std::string& kind, const std::string& name) {
+    return Write({.op = port::Write::Op::kDelete, .change = {.key = {kind, "default", name}}});
+  }
+
+  std::size_t Count(const std::string& kind) { return store_.List({.kind = kind})->objects.size(); }
+
+  job::Status StatusOf(const std::string& name) {
+    const auto object = store_.Get({kTfJobs, "default", name});
+    const auto job = manifest::DecodeTfJob(*object->body, [](const std::string&) { return 0; });
+    return job->status;
+  }
+
+  port::ManualClock clock_;
+  port::MemoryStore store_;
+  port::FaultyStore faulty_;
+  NotedRunner runner_;
+  UidLauncher launcher_;
+  std::unique_ptr<Loop> loop_;
+};
+
+TEST_F(LoopTest, OneCommitLiesBetweenCreateAndStart) {
+  const port::Revision before = store_.Newest();
+  const auto written = Create(kTfJobs, "default", Job("a", 2));
+  ASSERT_TRUE(written.has_value());
+  EXPECT_EQ(runner_.orders.size(), 2u);
+  EXPECT_EQ(Count("pods"), 2u);
+  EXPECT_EQ(Count("services"), 2u);
+  EXPECT_EQ(written->object.revision, before + 1) << "create and first status are one version";
+  EXPECT_EQ(StatusOf("a").stage, job::Stage::kBound);
+}
+
+TEST_F(LoopTest, AFailedCommitDecidesNothingAndIsTold) {
+  faulty_.SetOdds({1, 0});
+  const port::Revision before = store_.Newest();
+  const auto written = Create(kTfJobs, "default", Job("a", 2));
+  ASSERT_FALSE(written.has_value());
+  EXPECT_EQ(written.error().kind, base::Kind::kUnavailable);
+  EXPECT_EQ(store_.Newest(), before);
+  EXPECT_TRUE(runner_.orders.empty());
+  faulty_.SetOdds({0, 0});
+  ASSERT_TRUE(Create(kTfJobs, "default", Job("a", 2)).has_value());
+  EXPECT_EQ(runner_.orders.size(), 2u);
+}
+
+TEST_F(LoopTest, ACommitThatSucceededUntoldIsCarriedOutAfterTheReload) {
+  faulty_.SetOdds({0, 1});
+  EXPECT_FALSE(Create(kTfJobs, "default", Job("a", 2)).has_value());
+  EXPECT_TRUE(runner_.orders.empty());
+  faulty_.SetOdds({0, 0});
+  loop_->Turn();
+  EXPECT_EQ(runner_.orders.size(), 2u) << "bound and not started: started after the reload";
+}
+
+TEST_F(LoopTest, AReadingSurvivesAFailedCommit) {
+  ASSERT_TRUE(Create(kTfJobs, "default", Job("a", 1)).has_value());
+  faulty_.SetOdds({1, 0});
+  loop_->Tell(port::Exited{.uid = runner_.last_uid, .code = 0, .reason = "Completed"});
+  loop_->Turn();
+  faulty_.SetOdds({0, 0});
+  loop_->Turn();
+  EXPECT_TRUE(job::IsTrue(StatusOf("a"), "Succeeded"));
+}
+
+TEST_F(LoopTest, AWriteAgainstAnOlderVersionIsAConflict) {
+  const auto first = Create("configmaps", "default", Object("v1", "ConfigMap", "c", {}));
+  boost::json::object changed = Object("v1", "ConfigMap", "c", {{"x", 1}});
+  const auto put = [&](port::Revision expected) {
+    return Write({.op = port::Write::Op::kReplace,
+                  .change = ChangeOf("configmaps", "default", changed),
+                  .expected = expected});
+  };
+  EXPECT_TRUE(put(first->object.revision).has_value());
+  ASSERT_FALSE(put(first->object.revision - 1).has_value());
+  EXPECT_EQ(put(first->object.revision - 1).error().kind, base::Kind::kConflict);
+  const port::Revision newest = store_.Newest();
+  EXPECT_TRUE(put(newest).has_value());
+  EXPECT_EQ(store_.Newest(), newest) << "nothing changed: no new version";
+}
+
+TEST_F(LoopTest, ADeletedJobStaysUntilItsProgramsAreGone) {
+  ASSERT_TRUE(Create(kTfJobs, "default", Job("a", 1)).has_value());
+  const auto deleted = Delete(kTfJobs, "a");
+  ASSERT_TRUE(deleted.has_value());
+  EXPECT_FALSE(deleted->gone);
+  EXPECT_EQ(Count(kTfJobs), 1u);
+  loop_->Tell(port::Exited{.uid = runner_.last_uid, .code = 143, .reason = "Error"});
+  loop_->Turn();
+  EXPECT_EQ(Count(kTfJobs), 0u);
+  EXPECT_EQ(Count("pods"), 0u);
+  EXPECT_EQ(Count("services"), 0u);
+  EXPECT_EQ(store_.Records("ledger", 0, 10)->size(), 1u);
+}
+
+TEST_F(LoopTest, WhatADeletedObjectOwnedGoesWithIt) {
+  ASSERT_TRUE(Create("configmaps", "default", Object("v1", "ConfigMap", "owner", {})).has_value());
+  boost::json::object owned = Object("v1", "Secret", "owned", {});
+  owned["metadata"].as_object()["ownerReferences"] =
+      boost::json::array{{{"apiVersion", "v1"},
+                          {"kind", "ConfigMap"},
+                          {"name", "owner"},
+                          {"uid", manifest::UidFrom("ConfigMapowner")}}};
+  ASSERT_TRUE(Create("secrets", "default", owned).has_value());
+  EXPECT_TRUE(Delete("configmaps", "owner")->gone);
+  EXPECT_EQ(Count("secrets"), 0u);
+}
+
+TEST_F(LoopTest, AReplicaThatCannotBeLaunchedFailsItsJobWithTheReason) {
+  launcher_.fails = true;
+  ASSERT_TRUE(Create(kTfJobs, "default", Job("a", 1)).has_value());
+  loop_->Turn();
+  const job::Status status = StatusOf("a");
+  EXPECT_TRUE(job::IsTrue(status, "Failed"));
+  ASSERT_TRUE(status.cause.has_value());
+  EXPECT_EQ(status.cause->message, "no such environment");
+}
+
+TEST_F(LoopTest, ANewLoopTakesOverWhatRuns) {
+  ASSERT_TRUE(Create(kTfJobs, "default", Job("a", 1)).has_value());
+  loop_->Tell(port::Started{.uid = runner_.last_uid, .at = clock_.Now()});
+  loop_->Turn();
+  runner_.orders.clear();
+  MakeLoop();
+  loop_->Turn();
+  EXPECT_EQ(runner_.orders, std::vector<std::string>{"adopt " + runner_.last_uid});
+  loop_->Tell(port::Exited{.uid = runner_.last_uid, .code = 0, .reason = "Completed"});
+  loop_->Turn();
+  EXPECT_TRUE(job::IsTrue(StatusOf("a"), "Succeeded"));
+}
+
+TEST_F(LoopTest, TheQueueOfWritesIsBounded) {
+  Settings settings;
+  settings.queue_bound = 1;
+  Loop loop(settings, store_, runner_, clock_, launcher_);
+  int refused = 0;
+  for (int i = 0; i < 3; ++i) {
+    loop.Submit({}, [&](const base::Result<port::Written>& written) {
+      if (!written && written.error().id == "PND-A010") ++refused;
+    });
+  }
+  EXPECT_EQ(refused, 2);
+}
+
+}  // namespace
+}  // namespace pondage::loop
