@@ -134,7 +134,7 @@ void Turner::Decide(const pool::SetStatus& decision) {
   ShowReplicas(job);
   auto object = pending_.Parsed(JobKey(job.identity));
   if (!object) return;  // forgotten in this very step
-  (*object)["status"] = manifest::EncodeStatus(job.status, job.spec);
+  (*object)["status"] = manifest::EncodeStatus(job.status);
   PutObject(JobKey(job.identity), *object, /*live=*/true, std::nullopt);
   loop_.queue_due_ = std::min(loop_.queue_due_, now_ + base::Millis{1'000});
 }

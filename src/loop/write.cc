@@ -148,7 +148,7 @@ base::Result<port::Object> Turner::DryRun(const port::Write& write) {
   job.identity.id = {pending_.NextRevision()};
   const job::Status status = loop_.pool_->Preview(job.identity, job.spec, now_);
   TRY(boost::json::value body, manifest::ParseJson(write.change.body));
-  body.as_object()["status"] = manifest::EncodeStatus(status, job.spec);
+  body.as_object()["status"] = manifest::EncodeStatus(status);
   manifest::Packed packed = manifest::Pack(body.as_object());
   answer.body = std::make_shared<const std::string>(std::move(packed.body));
   answer.splice = packed.splice;

@@ -36,6 +36,8 @@ std::string FormatTime(base::Instant at);       // RFC 3339, UTC, whole seconds
 std::string FormatMilliTime(base::Instant at);  // with three decimals
 std::string FormatMicroTime(base::Instant at);  // with six
 base::Result<base::Instant> ParseTime(std::string_view text);
+// "90s", "10m", "1h30m", "1.5h", "500ms": at most a hundred years.
+base::Result<base::Millis> ParseDuration(std::string_view text);
 
 // Label selectors in the text form of the API ("a=b,c in (d,e),!f"): matched against the labels.
 struct Requirement {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <boost/json.hpp>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -20,6 +21,9 @@ namespace pondage::manifest {
 // What admission looks at.
 base::Result<job::Draft> DraftOf(const boost::json::object& tfjob);
 
+// What is accepted and not acted on: a sentence each, with the path, for HTTP Warning headers.
+std::vector<std::string> Warnings(const boost::json::object& tfjob);
+
 // Canonical form of an accepted document: replica keys re-cased, `runPolicy.suspend` stored.
 void Canonicalise(boost::json::object& tfjob);
 
@@ -33,8 +37,9 @@ struct TfJob {
 using PriorityOf = std::function<int(const std::string& priority_class)>;
 base::Result<TfJob> DecodeTfJob(std::string_view bytes, const PriorityOf& priority_of);
 
-// The `status` member: conditions, counts and times as Kubeflow writes them, `pondage` beside.
-boost::json::object EncodeStatus(const job::Status& status, const job::Spec& spec);
-base::Result<job::Status> DecodeStatus(const boost::json::object& status, const job::Spec& spec);
+// The `status` member: conditions, counts and times as Kubeflow writes them, `pondage` beside,
+// which also keeps the milliseconds that Kubeflow's whole seconds lose.
+boost::json::object EncodeStatus(const job::Status& status);
+base::Result<job::Status> DecodeStatus(const boost::json::object& status);
 
 }  // namespace pondage::manifest

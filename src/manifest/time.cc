@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <optional>
 
@@ -138,6 +139,37 @@ base::Result<base::Instant> ParseTime(std::string_view text) {
   return base::Fail(base::Kind::kInvalid, kTimeId, "",
                     fmt::format("{} is no RFC 3339 time such as 2026-01-05T10:00:00Z",
                                 Shown(boost::json::value(text))));
+}
+
+base::Result<base::Millis> ParseDuration(std::string_view text) {
+  struct Unit {
+    std::string_view name;
+    double ms;
+  };
+  static constexpr Unit kUnits[] = {
+      {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}};
+  constexpr double kMost = 100.0 * 366 * 86'400'000;
+  const auto refuse = [text] {
+    return base::Fail(base::Kind::kInvalid, kTimeId, "",
+                      fmt::format("{} is no length of time such as 90s, 10m or 1h30m",
+                                  Shown(boost::json::value(text))));
+  };
+  double total = 0;
+  if (text.empty()) return refuse();
+  for (std::string_view rest = text; !rest.empty();) {
+    double number = 0;
+    const auto [end, error] =
+        std::from_chars(rest.begin(), rest.end(), number, std::chars_format::fixed);
+    if (error != std::errc() || !(number >= 0)) return refuse();
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.begin()));
+    const auto width = std::min(rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz"), rest.size());
+    const auto* unit = std::ranges::find(kUnits, rest.substr(0, width), &Unit::name);
+    if (unit == std::end(kUnits)) return refuse();
+    rest.remove_prefix(width);
+    total += number * unit->ms;
+    if (!(total <= kMost)) return refuse();
+  }
+  return base::Millis{static_cast<std::int64_t>(total)};
 }
 
 }  // namespace pondage::manifest
