@@ -121,7 +121,8 @@ struct Snapshot {
 
 Plan MakePlan(const Snapshot& snapshot, base::Instant now);
 
-// One sentence in English for a refusal, for logs, events and status messages.
+// One sentence in English for a refusal, for logs, events and status messages. It names no jobs;
+// plan/sentence.h does, in both languages.
 std::string Sentence(const Refusal& refusal);
 const char* ConstraintName(Constraint constraint);  // "never", "limit", ...
 

@@ -1,0 +1,58 @@
+#include <array>
+
+#include "phrase/rows.h"
+
+namespace pondage::phrase {
+namespace {
+
+constexpr std::array kRows = std::to_array<Message>({
+    {"PND-E001",
+     {"no environment serves the image", "没有环境对应此镜像"},
+     {"no environment serves {image}[; there are: {environments}]",
+      "没有环境对应 {image}[; 现有: {environments}]"},
+     {"On one machine an image names a Python environment that an admin registered under that "
+      "name. "
+      "None is registered for this one.",
+      "在单机模式下, 镜像名对应管理员登记的 Python 环境。此镜像没有登记。"},
+     {"Register one, or use an image that is there.", "登记一个环境, 或使用已有的镜像名。"},
+     {"pondage env add IMAGE PATH", "pondage env add IMAGE PATH"}},
+    {"PND-E002",
+     {"not an image reference", "不是合法的镜像名"},
+     {"{image} is not an image reference: {why}", "{image} 不是合法的镜像名: {why}"},
+     {"A reference is [REGISTRY/]REPOSITORY[:TAG][@sha256:DIGEST], the repository in small "
+      "letters.",
+      "镜像名的格式是 [仓库地址/]名称[:标签][@sha256:摘要], 名称用小写字母。"},
+     {"Correct its spelling.", "检查拼写。"},
+     {"", ""}},
+    {"PND-E003",
+     {"the environment is not usable", "环境不可用"},
+     {},
+     {"The path holds no Python that can be started. A virtual environment moved to another path "
+      "does not "
+      "work there.",
+      "该路径没有可启动的 Python。移动过的虚拟环境无法使用。"},
+     {"Name the directory that holds bin/python, and make it anew if it was moved.",
+      "指定包含 bin/python 的目录; 如果移动过, 请重新建立。"},
+     {"pondage env ls", "pondage env ls"}},
+    {"PND-E004",
+     {"the environment has no TensorFlow", "环境中没有 TensorFlow"},
+     {},
+     {"Python starts, but cannot import tensorflow.", "Python 可以启动, 但无法导入 tensorflow。"},
+     {"Install TensorFlow there, or name another environment.",
+      "安装 TensorFlow, 或使用其他环境。"},
+     {"pondage doctor", "pondage doctor"}},
+    {"PND-E005",
+     {"an environment of that name exists", "同名环境已存在"},
+     {},
+     {"The image name is registered with another path already.", "该镜像名已登记为另一个路径。"},
+     {"Remove it first, or use another tag.", "先删除, 或使用其他标签。"},
+     {"pondage env ls", "pondage env ls"}},
+});
+
+}  // namespace
+
+std::span<const Message> EnvironmentRows() {
+  return kRows;
+}
+
+}  // namespace pondage::phrase

@@ -1,0 +1,219 @@
+#include <array>
+
+#include "phrase/rows.h"
+
+namespace pondage::phrase {
+namespace {
+
+// Values of all sentences here: see plan::Facts.
+constexpr std::array kRows = std::to_array<Message>({
+    {"PND-Q001",
+     {"no such queue", "队列不存在"},
+     {"there is no queue {where}", "队列 {where} 不存在"},
+     {"The job names a queue that does not exist, or that was removed. It keeps its place and goes "
+      "on "
+      "as soon as a queue of that name is made.",
+      "作业指定的队列不存在或已被删除。作业保留位置, 一旦建立同名队列就继续。"},
+     {"Make the queue, or send the job to one that exists.",
+      "建立该队列, 或把作业提交到已有的队列。"},
+     {"pondage queue ls", "pondage queue ls"}},
+    {"PND-Q002",
+     {"suspended", "已挂起"},
+     {"suspended; it starts when it is resumed", "已挂起, 恢复后才会启动"},
+     {"The job was suspended by its owner or created so. It holds no GPU.",
+      "作业被所有者挂起, 或创建时就是挂起状态。它不占用 GPU。"},
+     {"Resume it when it is to run.", "需要运行时恢复它。"},
+     {"pondage resume JOB", "pondage resume JOB"}},
+    {"PND-Q003",
+     {"the queue is held", "队列被扣留"},
+     {"queue {where} is held and starts nothing", "队列 {where} 被扣留, 不启动任何作业"},
+     {"An admin holds this queue, or one above it. What runs goes on; nothing new starts.",
+      "管理员扣留了此队列或其上级队列。正在运行的作业继续, 不启动新作业。"},
+     {"Ask the admin, or use another queue.", "联系管理员, 或使用其他队列。"},
+     {"pondage queue ls", "pondage queue ls"}},
+    {"PND-Q004",
+     {"waits before it restarts", "重启前等待"},
+     {"waits before it restarts[, until {until}]", "重启前等待[, 到 {until}]"},
+     {"The job failed and restarts after a delay that doubles each time, so that a program that "
+      "fails "
+      "at once does not keep the machine busy.",
+      "作业失败, 将在延迟后重启。每次延迟加倍, 以免一启动就失败的程序占用机器。"},
+     {"Look at why it failed; the delay passes by itself.", "查看失败原因; 延迟会自行结束。"},
+     {"pondage show JOB", "pondage show JOB"}},
+    {"PND-Q005",
+     {"the gang is not complete", "成员不足"},
+     {"wants {need:member|members} together, its replicas are {have}",
+      "要求 {need} 个成员同时启动, 但副本只有 {have} 个"},
+     {"schedulingPolicy.minAvailable is larger than the number of replicas, so the gang can never "
+      "be "
+      "whole.",
+      "schedulingPolicy.minAvailable 大于副本总数, 成员永远凑不齐。"},
+     {"Lower minAvailable, or raise the number of replicas.", "降低 minAvailable, 或增加副本数。"},
+     {"", ""}},
+    {"PND-Q006",
+     {"the queue's limit is reached", "达到队列上限"},
+     {"queue {where} may use {limit:GPU|GPUs}; {used} are in use and this job asks for {need}",
+      "队列 {where} 上限 {limit} 张卡, 已用 {used} 张, 此作业需要 {need} 张"},
+     {"The limit of the queue, or of one above it, counts all of its running jobs. The job starts "
+      "when "
+      "enough of them have ended, even if other GPUs are free.",
+      "队列或其上级的上限包括其所有运行中的作业。即使有其他空闲 GPU, "
+      "也要等足够的作业结束才会启动。"},
+     {"Ask for fewer GPUs, wait, or ask the admin for a higher limit.",
+      "减少 GPU 数量, 等待, 或请管理员提高上限。"},
+     {"pondage queue show QUEUE", "pondage queue show QUEUE"}},
+    {"PND-Q007",
+     {"not enough GPUs free together", "没有足够的 GPU 同时空闲在一起"},
+     {"needs {need:GPU|GPUs}, {block_need} of them on one machine; {have} are free, at most "
+      "{block} "
+      "together[ (on {where})][; most are held by {holders}][; the first ends by {until}]",
+      "需要 {need} 张卡, 其中 {block_need} 张在同一台机器; 空闲 {have} 张, 同一台最多 {block} "
+      "张[ ({where})][, 主要被 {holders} 占用][, 最早 {until} 前释放]"},
+     {"All GPUs of one replica must be on one machine, and all replicas start together or none "
+      "does. "
+      "GPUs are free, but in pieces that are too small or too few.",
+      "一个副本的所有 GPU 必须在同一台机器上, 并且所有副本同时启动。现在空闲的 GPU 太零散或太少。"},
+     {"More, smaller workers may start now; `explain` says which size would.",
+      "更多, 更小的 worker 也许现在就能启动; `explain` 会给出建议。"},
+     {"pondage explain JOB", "pondage explain JOB"}},
+    {"PND-Q008",
+     {"not enough free GPUs", "空闲 GPU 不足"},
+     {"needs {need:GPU|GPUs}; {have} are free, {missing} more are needed[; most are held by "
+      "{holders}][; the first ends by {until}]",
+      "需要 {need} 张卡, 空闲 {have} 张, 还差 {missing} 张[, 主要被 {holders} 占用][, 最早 {until} "
+      "前释放]"},
+     {"Other jobs hold the GPUs. This one is in the queue and starts as soon as enough of them are "
+      "free.",
+      "GPU 被其他作业占用。此作业在队列中, 有足够的 GPU 释放后就启动。"},
+     {"Wait, or ask for fewer GPUs.", "等待, 或减少 GPU 数量。"},
+     {"pondage explain JOB", "pondage explain JOB"}},
+    {"PND-Q009",
+     {"others are ahead", "前面有其他作业"},
+     {"would fit, but {ahead_count:job waits|jobs wait} ahead of it for the same[: {ahead}]",
+      "放得下, 但前面有 {ahead_count} 个作业在等同样的资源[: {ahead}]"},
+     {"An earlier job, or one of higher priority, needs more than is free and would wait for ever "
+      "if "
+      "later jobs took what it waits for.",
+      "更早或优先级更高的作业需要更多资源; 如果后来的作业先占用, 它将永远等不到。"},
+     {"Wait for your turn.", "等待轮到。"},
+     {"pondage explain JOB", "pondage explain JOB"}},
+    {"PND-Q010",
+     {"its machines are out of service", "所需机器停用"},
+     {"fits only with machines or GPUs that are out of service[, such as {where}]",
+      "只有加上停用的机器或 GPU 才放得下[, 例如 {where}]"},
+     {"The pool has machines that are large enough, but they are cordoned, lost, or have broken "
+      "GPUs.",
+      "资源池有足够大的机器, 但它们停止接收作业, 失联, 或 GPU 故障。"},
+     {"Bring the machine back, or ask for less.", "恢复机器, 或减少需求。"},
+     {"pondage nodes ls", "pondage nodes ls"}},
+    {"PND-Q011",
+     {"larger than the queue's limit", "超过队列上限"},
+     {"asks for {need:GPU|GPUs}; queue {where} never allows more than {limit}",
+      "需要 {need} 张卡, 队列 {where} 最多允许 {limit} 张"},
+     {"Even when nothing else runs, the limit of the queue or of one above it is smaller than this "
+      "job.",
+      "即使没有其他作业, 队列或其上级的上限也小于此作业的需求。"},
+     {"Ask for fewer GPUs, use another queue, or ask the admin for a higher limit.",
+      "减少 GPU 数量, 换一个队列, 或请管理员提高上限。"},
+     {"pondage queue ls", "pondage queue ls"}},
+    {"PND-Q012",
+     {"larger than the pool", "超过资源池"},
+     {"needs {need:GPU|GPUs}, {block_need} of them on one machine; the pool has {have}, at most "
+      "{block} "
+      "on one machine[ ({where})]",
+      "需要 {need} 张卡, 其中 {block_need} 张在同一台机器; 资源池共 {have} 张, 同一台最多 {block} "
+      "张[ ({where})]"},
+     {"No present machine, or not all of them together, could ever run this job, even when nothing "
+      "else "
+      "runs. All GPUs of one replica must be on one machine.",
+      "即使没有其他作业, 现有机器也无法运行此作业。一个副本的所有 GPU 必须在同一台机器上。"},
+     {"Use more workers with fewer GPUs each, or fewer of both.",
+      "增加 worker 数并减少每个的 GPU, 或两者都减少。"},
+     {"pondage nodes ls", "pondage nodes ls"}},
+    {"PND-Q013",
+     {"no such GPU type", "没有此型号的 GPU"},
+     {"needs {need:GPU|GPUs} of type {where}, the pool has {have}[; its types are: {present}]",
+      "需要 {need} 张 {where}, 资源池有 {have} 张[; 现有型号: {present}]"},
+     {"The job names a GPU type of which the pool has none, or too few on one machine.",
+      "作业指定的 GPU 型号在资源池中没有, 或同一台机器上数量不足。"},
+     {"Name another type, or none.", "换一个型号, 或不指定。"},
+     {"pondage nodes ls", "pondage nodes ls"}},
+    {"PND-Q014",
+     {"no machine with such labels", "没有带此标签的机器"},
+     {"no machine that carries the label {where} is large enough",
+      "没有带标签 {where} 且足够大的机器"},
+     {"The Pod template's nodeSelector leaves no machine on which the job could ever run.",
+      "Pod 模板的 nodeSelector 排除了所有可运行的机器。"},
+     {"Correct the nodeSelector, or label the machine.", "修改 nodeSelector, 或给机器加标签。"},
+     {"pondage nodes show NODE", "pondage nodes show NODE"}},
+    {"PND-Q015",
+     {"more cores than there are", "CPU 核数超过资源池"},
+     {"needs {need} cores, {block_need} of them on one machine; the pool has {have}, at most "
+      "{block} on "
+      "one machine[ ({where})]",
+      "需要 {need} 核, 其中 {block_need} 核在同一台机器; 资源池共 {have} 核, 同一台最多 {block} "
+      "核[ ({where})]"},
+     {"The CPU request of the replicas is larger than the machines.",
+      "副本的 CPU 需求超过机器容量。"},
+     {"Lower --cpu, or the request in the template.", "降低 --cpu 或模板中的 CPU 需求。"},
+     {"pondage nodes ls", "pondage nodes ls"}},
+    {"PND-Q016",
+     {"more memory than there is", "内存超过资源池"},
+     {"needs {need} of memory, {block_need} of it on one machine; the pool has {have}, at most "
+      "{block} on "
+      "one machine[ ({where})]",
+      "需要内存 {need}, 其中 {block_need} 在同一台机器; 资源池共 {have}, 同一台最多 {block}[ "
+      "({where})]"},
+     {"The memory request of the replicas is larger than the machines.",
+      "副本的内存需求超过机器容量。"},
+     {"Lower --memory, or the request in the template.", "降低 --memory 或模板中的内存需求。"},
+     {"pondage nodes ls", "pondage nodes ls"}},
+    {"PND-Q017",
+     {"not enough free cores", "空闲 CPU 核不足"},
+     {"needs {need} cores, {block_need} of them on one machine; {have} are free, at most {block} "
+      "together[; most are held by {holders}][; the first ends by {until}]",
+      "需要 {need} 核, 其中 {block_need} 核在同一台机器; 空闲 {have} 核, 同一台最多 {block} 核[, "
+      "主要被 {holders} "
+      "占用][, 最早 {until} 前释放]"},
+     {"GPUs may be free, but the cores are promised to other jobs.",
+      "也许有空闲 GPU, 但 CPU 核已分配给其他作业。"},
+     {"Lower --cpu, or wait.", "降低 --cpu, 或等待。"},
+     {"pondage explain JOB", "pondage explain JOB"}},
+    {"PND-Q018",
+     {"not enough free memory", "空闲内存不足"},
+     {"needs {need} of memory, {block_need} of it on one machine; {have} is free, at most {block} "
+      "together[; most is held by {holders}][; the first ends by {until}]",
+      "需要内存 {need}, 其中 {block_need} 在同一台机器; 空闲 {have}, 同一台最多 {block}[, 主要被 "
+      "{holders} "
+      "占用][, 最早 {until} 前释放]"},
+     {"GPUs may be free, but the memory is promised to other jobs.",
+      "也许有空闲 GPU, 但内存已分配给其他作业。"},
+     {"Lower --memory, or wait.", "降低 --memory, 或等待。"},
+     {"pondage explain JOB", "pondage explain JOB"}},
+    {"PND-Q019",
+     {"too many replicas", "副本太多"},
+     {"has {need:replica|replicas}; a job may have {have} at most",
+      "有 {need} 个副本, 一个作业最多 {have} 个"},
+     {"A job of this size is a mistake more often than a wish, and no pool could start it.",
+      "这样的规模通常是笔误, 也没有资源池能启动它。"},
+     {"Lower the number of replicas.", "减少副本数。"},
+     {"", ""}},
+    {"PND-Q020",
+     {"not proven", "未经证明"},
+     {"; replicas of different sizes may fit another way, not all ways were tried",
+      "; 副本大小不同, 可能有其他放法, 未全部尝试"},
+     {"For a gang whose replicas differ, the planner tries a fixed number of arrangements. None of "
+      "them "
+      "fitted, but it did not try all.",
+      "对于副本大小不同的作业, 规划器只尝试固定数量的放法。都放不下, 但没有试完。"},
+     {"Equal replicas are always placed when they fit.", "大小相同的副本只要放得下就一定能放。"},
+     {"", ""}},
+});
+
+}  // namespace
+
+std::span<const Message> QueueRows() {
+  return kRows;
+}
+
+}  // namespace pondage::phrase
