@@ -141,6 +141,15 @@ constexpr std::array kRows = std::to_array<Message>({
       "停止期间不接收新请求。运行中的作业不受影响。"},
      {"Connect again when it is back.", "服务器恢复后重新连接。"},
      {"", ""}},
+    {"PND-A030",
+     {"a certificate cannot be made", "无法生成证书"},
+     {},
+     {"The server makes its own authority and certificate at its first start, and the "
+      "cryptographic "
+      "library refused.",
+      "服务器首次启动时会生成自己的 CA 和证书, 但加密库拒绝了。"},
+     {"Check the clock and the address given to --listen.", "检查系统时间和 --listen 的地址。"},
+     {"pondage doctor", "pondage doctor"}},
 });
 
 }  // namespace

@@ -46,6 +46,14 @@ constexpr std::array kRows = std::to_array<Message>({
      {"Free some space or repair the disk; the server tries again by itself.",
       "释放空间或修复磁盘; 服务器会自动重试。"},
      {"pondage doctor", "pondage doctor"}},
+    {"PND-S005",
+     {"not a store of this program", "不是本程序的数据文件"},
+     {},
+     {"The file is a database, but another program made it, so it was left alone.",
+      "该文件是数据库, 但由其他程序建立, 因此没有改动。"},
+     {"Name the right data directory with --data, or an empty one.",
+      "用 --data 指定正确的或空的数据目录。"},
+     {"", ""}},
 });
 
 }  // namespace
