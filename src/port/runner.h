@@ -44,7 +44,6 @@ struct Launch {
   base::MilliCpu cpu_limit;             // 0: none
   std::int64_t pids_limit = 0;          // 0: none
   base::Bytes log_cap;                  // kept per start, over all rotated files
-  std::string log_path;                 // where its output goes ("…/0.log")
   std::string checkpoint_dir;           // watched for newer checkpoints; empty: none
 };
 

@@ -1,0 +1,175 @@
+#include "run/mount_plan.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <system_error>
+#include <utility>
+
+namespace pondage::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kEntries = 4096;
+
+base::Error Problem(const std::string& target, const std::string& message) {
+  return {base::Kind::kInvalid, "PND-R002", target, message};
+}
+
+bool IsPlainPath(const fs::path& path) {
+  return path.is_absolute() && std::ranges::none_of(path, [](const fs::path& part) {
+           return part == "." || part == "..";
+         });
+}
+
+std::string Without(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+// The target with the links of its existing part resolved, since bubblewrap binds onto real paths.
+base::Result<fs::path> Resolve(const std::string& target) {
+  std::error_code error;
+  fs::path resolved = fs::weakly_canonical(target, error);
+  if (error) return std::unexpected(Problem(target, "cannot be resolved: " + error.message()));
+  return resolved;
+}
+
+fs::path NearestExisting(fs::path path) {
+  std::error_code error;
+  while (!fs::exists(fs::symlink_status(path, error))) path = path.parent_path();
+  return path;
+}
+
+class Plan {
+ public:
+  base::Result<void> Add(const port::Mount& mount, const std::string& working_dir) {
+    const std::string target = Without(mount.target);
+    if (!IsPlainPath(target) || target == "/") {
+      return std::unexpected(Problem(mount.target, "is no absolute path below /"));
+    }
+    std::error_code error;
+    const bool is_directory = fs::is_directory(mount.source, error);
+    if (!is_directory && !fs::exists(mount.source, error)) {
+      return std::unexpected(
+          Problem(mount.target, "its source " + mount.source + " does not exist"));
+    }
+    TRY(const fs::path resolved, Resolve(target));
+    if (resolved == fs::path(Without(mount.source)) && !mount.read_only) return {};
+
+    if (IsInside(resolved)) {
+      // Below another mount of this replica: bubblewrap makes what is missing there.
+    } else if (!fs::exists(resolved, error)) {
+      const fs::path parent = NearestExisting(resolved);
+      if (!fs::is_directory(parent, error)) {
+        return std::unexpected(Problem(mount.target, parent.string() + " is no directory"));
+      }
+      if (parent == fs::path(Without(working_dir))) {
+        return std::unexpected(Problem(
+            mount.target,
+            "does not exist, and what the program writes beside it in its working directory "
+            "would be lost: make the directory first"));
+      }
+      rebuilt_.insert(parent);
+    } else if (is_directory != fs::is_directory(resolved, error)) {
+      return std::unexpected(Problem(mount.target,
+                                     "is a file where its source is a directory, or the other "
+                                     "way round"));
+    }
+    if (!mounts_.emplace(resolved, mount).second) {
+      return std::unexpected(Problem(mount.target, "is mounted twice"));
+    }
+    return {};
+  }
+
+  base::Result<std::vector<std::string>> Words() && {
+    if (mounts_.empty()) return std::vector<std::string>{};
+    std::vector<std::string> words;
+    if (!rebuilt_.contains("/")) words = {"--dev-bind", "/", "/"};
+    for (const fs::path& directory : rebuilt_) {  // a path sorts before what lies below it
+      TRY_DO(Rebuild(directory, words));
+    }
+    for (const auto& [target, mount] : mounts_) {
+      words.insert(words.end(),
+                   {mount.read_only ? "--ro-bind" : "--bind", mount.source, target.string()});
+    }
+    return words;
+  }
+
+ private:
+  bool IsInside(const fs::path& path) const {
+    for (fs::path parent = path.parent_path(); parent != parent.root_path();
+         parent = parent.parent_path()) {
+      if (mounts_.contains(parent)) return true;
+    }
+    return false;
+  }
+
+  static base::Result<void> Rebuild(const fs::path& directory, std::vector<std::string>& words) {
+    struct stat status{};
+    if (stat(directory.c_str(), &status) != 0) {
+      return std::unexpected(Problem(directory, "cannot be read"));
+    }
+    if (directory != "/") {
+      std::array<char, 8> mode;
+      std::snprintf(mode.data(), mode.size(), "%04o", status.st_mode & 07777u);
+      words.insert(words.end(), {"--perms", mode.data(), "--tmpfs", directory.string()});
+    }
+    std::error_code error;
+    std::size_t count = 0;
+    for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
+         entry.increment(error)) {
+      if (++count > kEntries) {
+        return std::unexpected(Problem(
+            directory,
+            "has too many entries to mount something new into it: make the directory first"));
+      }
+      const std::string path = entry->path().string();
+      std::error_code link_error;
+      if (entry->is_symlink(link_error)) {
+        words.insert(words.end(), {"--symlink", fs::read_symlink(path, link_error).string(), path});
+      } else {
+        words.insert(words.end(), {"--dev-bind", path, path});
+      }
+    }
+    if (error) return std::unexpected(Problem(directory, "cannot be listed: " + error.message()));
+    return {};
+  }
+
+  std::map<fs::path, port::Mount> mounts_;  // by resolved target
+  std::set<fs::path> rebuilt_;
+};
+
+}  // namespace
+
+base::Result<std::vector<std::string>> PlanMounts(std::vector<port::Mount> mounts,
+                                                  const std::string& working_dir) {
+  // Parents before children, so that a child can lie inside.
+  std::ranges::sort(mounts, {}, &port::Mount::target);
+  Plan plan;
+  for (const port::Mount& mount : mounts) TRY_DO(plan.Add(mount, working_dir));
+  return std::move(plan).Words();
+}
+
+std::string WhyNoMounts(const std::string& bwrap) {
+  const std::string command = "'" + bwrap + "' --ro-bind / / true 2>&1 < /dev/null";
+  FILE* const output = popen(command.c_str(), "re");
+  if (output == nullptr) return "cannot run " + bwrap;
+  std::array<char, 512> line{};
+  std::string said;
+  while (std::fgets(line.data(), line.size(), output) != nullptr) {
+    if (said.empty()) said = line.data();
+  }
+  const int status = pclose(output);
+  while (!said.empty() && said.back() == '\n') said.pop_back();
+  if (status == 0) return "";
+  return said.empty() ? bwrap + " failed" : said;
+}
+
+}  // namespace pondage::run

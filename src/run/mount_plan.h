@@ -1,0 +1,24 @@
+// The words for bubblewrap that give one replica its mounts and leave the rest of the machine as it
+// is.
+//
+// Any thread; reads the file system, changes nothing. A target that is missing is never made on the
+// machine: its nearest existing parent becomes a memory file system whose entries are bound again.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "port/runner.h"
+
+namespace pondage::run {
+
+// Empty: no mount changes anything, so bubblewrap is not needed. Sources must be filled in and
+// exist. kInvalid: cannot be done, and why.
+base::Result<std::vector<std::string>> PlanMounts(std::vector<port::Mount> mounts,
+                                                  const std::string& working_dir);
+
+// Whether bubblewrap can make name spaces for this account; empty: yes, else what it said.
+std::string WhyNoMounts(const std::string& bwrap);
+
+}  // namespace pondage::run

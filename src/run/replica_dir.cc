@@ -1,0 +1,91 @@
+#include "run/replica_dir.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/assert.h"
+#include "shim/files.h"
+
+namespace pondage::run {
+namespace {
+
+constexpr std::size_t kExitLimit = 1u << 20;
+
+struct flock WholeFile() {
+  struct flock lock{};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+}  // namespace
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+Descriptor::~Descriptor() {
+  if (number_ >= 0) close(number_);
+}
+
+int Descriptor::Release() {
+  return std::exchange(number_, -1);
+}
+
+bool ReplicaDir::IsName(std::string_view uid) {
+  return !uid.empty() && uid.size() <= 100 && uid.front() != '-' &&
+         std::ranges::all_of(uid, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '-';
+         });
+}
+
+ReplicaDir::ReplicaDir(const std::string& data_dir, const std::string& uid)
+    : path_(data_dir + "/replicas/" + uid) {
+  REQUIRE(IsName(uid));
+}
+
+bool ReplicaDir::Make() const {
+  const std::size_t slash = path_.rfind('/');
+  mkdir(path_.substr(0, slash).c_str(), 0711);
+  return mkdir(path_.c_str(), 0711) == 0 || errno == EEXIST;
+}
+
+void ReplicaDir::Erase() const {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::optional<shim::Spec> ReplicaDir::ReadSpec() const {
+  const auto bytes = shim::ReadFile(File("spec"), shim::kSpecLimit);
+  return bytes ? shim::DecodeSpec(*bytes) : std::nullopt;
+}
+
+std::optional<shim::Ended> ReplicaDir::ReadExit(std::int64_t start) const {
+  const auto bytes = shim::ReadFile(File("exit"), kExitLimit);
+  auto ended = bytes ? shim::DecodeEnded(*bytes) : std::nullopt;
+  return ended && ended->start == start ? ended : std::nullopt;
+}
+
+Descriptor ReplicaDir::TakeLock() const {
+  Descriptor file(open(File("lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  struct flock lock = WholeFile();
+  if (!file || fcntl(file.get(), F_OFD_SETLK, &lock) != 0) return Descriptor();
+  return file;
+}
+
+bool ReplicaDir::IsLocked() const {
+  const Descriptor file(open(File("lock").c_str(), O_RDWR | O_CLOEXEC));
+  struct flock lock = WholeFile();
+  return file && fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+}  // namespace pondage::run

@@ -1,0 +1,57 @@
+// One replica's directory below the data directory, and what lies in it.
+//
+// `spec` (what was started last), `exit` (how it ended), `lock` (held by the shim for its whole
+// life, by the server while it starts one), `<start>.log…`, `module.sock`. Any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "shim/wire.h"
+
+namespace pondage::run {
+
+// A descriptor that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(other.Release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor();
+
+  int get() const { return number_; }
+  explicit operator bool() const { return number_ >= 0; }
+  int Release();
+
+ private:
+  int number_;
+};
+
+class ReplicaDir {
+ public:
+  // Whether a uid may name a directory.
+  static bool IsName(std::string_view uid);
+
+  // Requires IsName(uid).
+  ReplicaDir(const std::string& data_dir, const std::string& uid);
+
+  const std::string& path() const { return path_; }
+  std::string File(std::string_view name) const { return path_ + "/" + std::string(name); }
+
+  bool Make() const;
+  void Erase() const;
+  std::optional<shim::Spec> ReadSpec() const;
+  // Of this start only.
+  std::optional<shim::Ended> ReadExit(std::int64_t start) const;
+
+  // An open file description that holds the lock until its last duplicate is closed. None: a shim
+  // of this replica lives (or the directory is missing).
+  Descriptor TakeLock() const;
+  bool IsLocked() const;
+
+ private:
+  std::string path_;
+};
+
+}  // namespace pondage::run

@@ -1,0 +1,56 @@
+// The runner of real processes: a shim for each replica, which outlives this server.
+//
+// Thread rule: port::Runner's; Running() and Limits() from any thread. Calls are queued for one
+// thread of its own, which starts shims, talks to them and reads what they left on disk; a second
+// one does what may be slow (looking for checkpoints, removing directories). Invariants:
+//   1. A replica is alive exactly as long as its lock is held; that is asked, never guessed.
+//   2. What is known after a restart is what the directories say; memory only saves asking.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "port/clock.h"
+#include "port/runner.h"
+#include "run/cgroups.h"
+
+namespace pondage::run {
+
+struct RunnerSettings {
+  std::string data_dir;
+  std::string shim;             // path of pondage-shim
+  std::string bwrap = "bwrap";  // path or name of bubblewrap, for replicas with mounts
+};
+
+// A replica whose program runs.
+struct Running {
+  std::string uid;
+  int start = 0;
+  std::int64_t shim_pid = 0;
+  std::int64_t pid = 0;
+  port::Said said;
+};
+
+class ShimRunner : public port::Runner {
+ public:
+  ShimRunner(RunnerSettings settings, std::unique_ptr<Cgroups> cgroups, const port::Clock& clock);
+  ~ShimRunner() override;  // replicas run on
+
+  void Listen(Sink sink) override;
+  void Adopt(const std::vector<Known>& known) override;
+  void Start(const port::Launch& launch) override;
+  void Stop(const std::string& uid, base::Millis grace) override;
+  void Kill(const std::string& uid) override;
+  void Forget(const std::string& uid) override;
+  void Erase(const std::string& uid) override;
+
+  std::vector<Running> RunningNow() const;
+  LimitsReport Limits() const;
+
+ private:
+  class Core;
+  std::unique_ptr<Core> core_;
+};
+
+}  // namespace pondage::run

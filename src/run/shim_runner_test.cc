@@ -1,0 +1,371 @@
+#include "run/shim_runner.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "run/log_files.h"
+#include "run/replica_dir.h"
+#include "run/runner_fixture_test.h"
+#include "shim/files.h"
+
+namespace pondage::run {
+namespace {
+
+using port::Exited;
+using port::NotStarted;
+using port::Said;
+using port::Saved;
+using port::Started;
+
+TEST_F(RunnerTest, RunsAProgramAndReportsHowItEnded) {
+  struct Row {
+    const char* says;
+    const char* script;
+    int code;
+    const char* reason;
+  };
+  const Row kRows[] = {{"clean", "exit 0", 0, "Completed"},
+                       {"own code", "exit 42", 42, "Error"},
+                       {"last of two", "true; exit 3", 3, "Error"},
+                       {"signal", "kill -9 $$", 137, "Error"},
+                       {"another signal", "kill -TERM $$", 143, "Error"}};
+  int number = 0;
+  for (const Row& row : kRows) {
+    const std::string uid = "exit-" + std::to_string(number++);
+    runner_->Start(Shell(uid, row.script));
+    const auto exited = Await<Exited>(uid);
+    EXPECT_EQ(exited.code, row.code) << row.says;
+    EXPECT_EQ(exited.reason, row.reason) << row.says;
+    EXPECT_EQ(exited.boot_id, shim::BootId());
+    EXPECT_GT(exited.at_monotonic_ms, 0);
+    EXPECT_EQ(Count<Started>(uid), 1u) << row.says;
+  }
+}
+
+TEST_F(RunnerTest, GivesExactlyTheArgumentsEnvironmentAndDirectory) {
+  auto launch = Program(
+      "exact", {"sh", "-c", "printf '%s|' \"$@\"; pwd; env | sort", "name", "a b", "", "ä\n"});
+  launch.env["GREETING"] = "two  spaces\nand a line";
+  launch.env["LANG"] = "C.UTF-8";
+  launch.working_dir = "/usr/lib";
+  runner_->Start(launch);
+  Await<Exited>("exact");
+  EXPECT_EQ(
+      Log("exact"),
+      "a b||ä\n|/usr/lib\nGREETING=two  spaces\nLANG=C.UTF-8\nPATH=/usr/local/bin:/usr/bin:/bin\n"
+      "PONDAGE_POD=exact\nPONDAGE_SOCKET=" +
+          data_ +
+          "/replicas/exact/module.sock\nPWD=/usr/lib\n"
+          "and a line\n");
+}
+
+TEST_F(RunnerTest, SaysWhyAProgramCannotStart) {
+  std::ofstream(data_ + "/plain") << "no program\n";
+  std::ofstream(data_ + "/script") << "#!/no/such/interpreter\n";
+  std::filesystem::permissions(data_ + "/script", std::filesystem::perms::owner_all);
+
+  runner_->Start(Program("missing", {"no-such-program"}));
+  runner_->Start(Program("plain", {data_ + "/plain"}));
+  runner_->Start(Program("script", {data_ + "/script"}));
+  auto nowhere = Program("nowhere", {"true"});
+  nowhere.working_dir = "/no/such/directory";
+  runner_->Start(nowhere);
+
+  const auto missing = Await<NotStarted>("missing");
+  EXPECT_TRUE(missing.not_found);
+  EXPECT_THAT(missing.message, ::testing::HasSubstr("no-such-program"));
+  EXPECT_TRUE(Await<NotStarted>("plain").not_executable);
+  const auto script = Await<NotStarted>("script");
+  EXPECT_TRUE(script.not_executable);
+  EXPECT_THAT(script.message, ::testing::HasSubstr("interpreter"));
+  const auto directory = Await<NotStarted>("nowhere");
+  EXPECT_FALSE(directory.not_found || directory.not_executable);
+  EXPECT_THAT(directory.message, ::testing::HasSubstr("/no/such/directory"));
+  EXPECT_EQ(Count<Started>("missing"), 0u);
+}
+
+TEST_F(RunnerTest, StartsAReplicaOnce) {
+  const std::string script = "echo here >> " + data_ + "/starts; sleep 1000";
+  runner_->Start(Shell("once", script));
+  runner_->Start(Shell("once", script));
+  Await<Started>("once");
+  runner_->Start(Shell("once", script));
+  StartServer();  // which has forgotten
+  runner_->Start(Shell("once", script));
+  Await<Started>("once");
+  runner_->Kill("once");
+  EXPECT_EQ(Await<Exited>("once").code, 137);
+  runner_->Start(Shell("once", script));
+  runner_->Start(Shell("next", "true"));
+  Await<Exited>("next");  // and so everything before it was taken
+  EXPECT_EQ(ReadText(data_ + "/starts"), "here\n");
+}
+
+TEST_F(RunnerTest, AnInPlaceRestartWaitsForTheStartBeforeIt) {
+  runner_->Start(Shell("again", "sleep 1000"));
+  Await<Started>("again");
+  auto second = Shell("again", "exit 5");
+  second.start = 1;
+  runner_->Start(second);
+  runner_->Kill("again");  // withdraws the second start, which had not begun
+  EXPECT_EQ(Await<NotStarted>("again").start, 1);
+  runner_->Kill("again");
+  EXPECT_EQ(Await<Exited>("again").start, 0);
+  runner_->Start(second);
+  const auto exited = Await<Exited>("again", 1);
+  EXPECT_EQ(exited.start, 1);
+  EXPECT_EQ(exited.code, 5);
+}
+
+TEST_F(RunnerTest, TellsTheWholeTreeToLeave) {
+  // The grandchild saves and leaves with 42 though the shell between them is gone at once.
+  runner_->Start(
+      Shell("tree",
+            "sh -c 'trap \"echo saved; exit 42\" TERM; echo ready; while :; do sleep 0.01; done' & "
+            "trap 'exit 42' TERM; while :; do sleep 0.01; done"));
+  AwaitOutside([&] { return Log("tree").contains("ready"); });
+  runner_->Stop("tree", base::Millis{60'000});
+  EXPECT_EQ(Await<Exited>("tree").code, 42);
+  EXPECT_THAT(Log("tree"), ::testing::HasSubstr("saved"));
+  EXPECT_TRUE(Alive("tree").empty());
+}
+
+TEST_F(RunnerTest, KillsWhatIgnoresItsNoticeAtTheDeadline) {
+  runner_->Start(Shell("deaf", "trap '' TERM; echo ready; while :; do sleep 0.01; done"));
+  AwaitOutside([&] { return Log("deaf").contains("ready"); });
+  runner_->Stop("deaf", base::Millis{60'000});
+  runner_->Stop("deaf", base::Millis{100});     // an earlier deadline counts
+  runner_->Stop("deaf", base::Millis{60'000});  // a later one does not
+  const auto exited = Await<Exited>("deaf");
+  EXPECT_EQ(exited.code, 137);
+  EXPECT_THAT(exited.message, ::testing::HasSubstr("did not leave"));
+}
+
+TEST_F(RunnerTest, TheDeadlineHoldsWhenTheServerIsDead) {
+  runner_->Start(Shell("orphan", "trap '' TERM; echo ready; while :; do sleep 0.01; done"));
+  AwaitOutside([&] { return Log("orphan").contains("ready"); });
+  runner_->Stop("orphan", base::Millis{300});
+  runner_->Start(Shell("after", "true"));
+  Await<Exited>("after");  // the order is out by then
+  EndServer();
+  AwaitOutside([&] { return ReplicaDir(data_, "orphan").ReadExit(0).has_value(); });
+  EXPECT_EQ(ReplicaDir(data_, "orphan").ReadExit(0)->code, 137);
+  AwaitOutside([&] { return Alive("orphan").empty(); });
+}
+
+TEST_F(RunnerTest, LeavesNobodyBehindWhenTheProgramEnds) {
+  runner_->Start(Shell("daemon",
+                       "(setsid sh -c 'trap \"\" TERM HUP; echo ready; sleep 1000' &) ; "
+                       "sleep 0.2; exit 7"));
+  EXPECT_EQ(Await<Exited>("daemon").code, 7);
+  EXPECT_TRUE(Alive("daemon").empty());
+}
+
+TEST_F(RunnerTest, ASecondServerTakesOverWhatRuns) {
+  runner_->Start(Shell("kept", "sleep 1000"));
+  runner_->Start(
+      Shell("ended", "echo one; while [ ! -e " + data_ + "/go ]; do sleep 0.01; done; exit 9"));
+  const auto started = Await<Started>("kept");
+  Await<Started>("ended");
+  EndServer();
+  std::ofstream(data_ + "/go");
+  AwaitOutside([&] { return ReplicaDir(data_, "ended").ReadExit(0).has_value(); });
+
+  StartServer();
+  runner_->Adopt({{"kept", 0, ""}, {"ended", 0, ""}, {"unheard-of", 3, ""}});
+  EXPECT_EQ(Await<Started>("kept").pid, started.pid);
+  EXPECT_EQ(Await<Exited>("ended").code, 9);
+  const auto lost = Await<Exited>("unheard-of");
+  EXPECT_EQ(lost.reason, "Lost");
+  EXPECT_EQ(lost.code, 137);
+  EXPECT_EQ(lost.start, 3);
+  runner_->Stop("kept", base::Millis{30'000});
+  EXPECT_EQ(Await<Exited>("kept").code, 143);
+}
+
+TEST_F(RunnerTest, NothingOfAReplicaOutlivesItsShim) {
+  runner_->Start(Shell("victim", "(setsid sleep 1000 &); echo ready; sleep 1000"));
+  Await<Started>("victim");
+  AwaitOutside([&] { return Log("victim").contains("ready"); });
+  AwaitOutside([&] { return runner_->RunningNow().size() == 1; });
+  kill(static_cast<pid_t>(runner_->RunningNow().front().shim_pid), SIGKILL);
+  const auto exited = Await<Exited>("victim");
+  EXPECT_EQ(exited.reason, "Lost");
+  EXPECT_EQ(exited.code, 137);
+  EXPECT_TRUE(Alive("victim").empty());
+}
+
+TEST_F(RunnerTest, AShimKilledWhileTheServerWasAwayIsLost) {
+  runner_->Start(Shell("victim", "sleep 1000"));
+  Await<Started>("victim");
+  AwaitOutside([&] { return runner_->RunningNow().size() == 1; });
+  const auto shim = static_cast<pid_t>(runner_->RunningNow().front().shim_pid);
+  EndServer();
+  kill(shim, SIGKILL);
+  AwaitOutside([&] { return !ReplicaDir(data_, "victim").IsLocked(); });
+  StartServer();
+  runner_->Adopt({{"victim", 0, ""}});
+  EXPECT_EQ(Await<Exited>("victim").message, "its shim was killed");
+  EXPECT_TRUE(Alive("victim").empty());
+}
+
+TEST_F(RunnerTest, WhatRanBeforeTheMachineWasRestartedIsLost) {
+  const ReplicaDir directory(data_, "old");
+  ASSERT_TRUE(directory.Make());
+  shim::Spec spec;
+  spec.uid = "old";
+  spec.argv = {"true"};
+  spec.boot_id = "another boot";
+  ASSERT_TRUE(shim::ReplaceFile(directory.File("spec"), shim::Encode(spec)));
+  runner_->Adopt({{"old", 0, ""}});
+  const auto exited = Await<Exited>("old");
+  EXPECT_EQ(exited.reason, "Lost");
+  EXPECT_EQ(exited.message, "the machine was restarted while it ran");
+}
+
+TEST_F(RunnerTest, WhatNobodyKnowsIsEnded) {
+  runner_->Start(Shell("stranger", "sleep 1000"));
+  Await<Started>("stranger");
+  StartServer();
+  runner_->Adopt({});
+  AwaitOutside([&] { return !std::filesystem::exists(data_ + "/replicas/stranger"); });
+  EXPECT_TRUE(Alive("stranger").empty());
+  EXPECT_EQ(Count<Exited>("stranger"), 0u);
+}
+
+TEST_F(RunnerTest, AsksForPortsBeforeTheStart) {
+  const Descriptor other(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  ASSERT_EQ(bind(other.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(listen(other.get(), 1), 0);
+  ASSERT_EQ(getsockname(other.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
+  const int port = ntohs(address.sin_port);
+
+  auto launch = Shell("clash", "exit 0");
+  launch.ports = {port};
+  runner_->Start(launch);
+  EXPECT_EQ(Await<NotStarted>("clash").ports_taken, std::vector<int>{port});
+}
+
+void SendTo(const std::string& path, const std::string& message) {
+  const Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
+  EXPECT_EQ(sendto(socket.get(), message.data(), message.size(), 0,
+                   reinterpret_cast<sockaddr*>(&address), sizeof(address)),
+            static_cast<ssize_t>(message.size()));
+}
+
+TEST_F(RunnerTest, HearsTheJobsOwnModule) {
+  runner_->Start(Shell("speaker", "sleep 1000"));
+  Await<Started>("speaker");
+  const std::string socket = data_ + "/replicas/speaker/module.sock";
+  SendTo(socket, "1 hello");
+  EXPECT_EQ(Await<Said>("speaker").step, -1);
+  SendTo(socket, "2 step 7");
+  SendTo(socket, "1 step -3");
+  SendTo(socket, std::string(5000, 'x'));
+  SendTo(socket, "1 checkpoint 120 /data/ck pt-120");
+  SendTo(socket, "1 input-wait 613");
+  SendTo(socket, "1 step 123");
+  Said last;
+  AwaitThat([&] {
+    for (const auto& reading : readings_) {
+      if (const auto* said = std::get_if<Said>(&reading)) last = *said;
+    }
+    return last.step == 123;
+  });
+  EXPECT_EQ(last.checkpoint_step, 120);
+  EXPECT_EQ(last.checkpoint_path, "/data/ck pt-120");
+  EXPECT_EQ(last.input_wait_permille, 613);
+
+  StartServer();  // what was said is kept by the shim
+  runner_->Adopt({{"speaker", 0, ""}});
+  EXPECT_EQ(Await<Said>("speaker").step, 123);
+  runner_->Kill("speaker");
+  Await<Exited>("speaker");
+}
+
+TEST_F(RunnerTest, SeesCheckpointsAndTheLastOneBeforeTheExit) {
+  const std::string directory = data_ + "/ckpt";
+  std::filesystem::create_directory(directory);
+  const auto save = [&](int step) {
+    std::ofstream(directory + "/checkpoint.tmp")
+        << "model_checkpoint_path: \"ckpt-" << step << "\"\n";
+    std::filesystem::rename(directory + "/checkpoint.tmp", directory + "/checkpoint");
+  };
+  save(40);  // of an earlier attempt: no news
+  auto launch = Shell("saver", "echo 'model_checkpoint_path: \"ckpt-120\"' > " + directory +
+                                   "/checkpoint; exit 42");
+  launch.checkpoint_dir = directory;
+  runner_->Start(launch);
+  EXPECT_EQ(Await<Exited>("saver").code, 42);
+  ASSERT_EQ(Count<Saved>("saver"), 1u);
+  const auto saved = Await<Saved>("saver");
+  EXPECT_EQ(saved.step, 120);
+  EXPECT_EQ(saved.path, directory + "/ckpt-120");
+  const std::lock_guard lock(mutex_);
+  EXPECT_TRUE(std::holds_alternative<Exited>(readings_.back()));
+}
+
+TEST_F(RunnerTest, KeepsTheNewestPartOfAFloodOfOutput) {
+  auto launch = Program("flood", {"seq", "1", "1000000"});
+  launch.log_cap = base::Bytes{1 << 20};
+  runner_->Start(launch);
+  EXPECT_EQ(Await<Exited>("flood").code, 0);
+  std::uintmax_t kept = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(data_ + "/replicas/flood")) {
+    if (entry.path().filename().string().starts_with("0.log")) kept += entry.file_size();
+  }
+  EXPECT_LE(kept, 1u << 20);
+  EXPECT_GE(kept, (1u << 20) / 2);
+
+  const LogFiles logs(data_);
+  const auto all = logs.Read("flood", 0, 0, 4 << 20);
+  ASSERT_TRUE(all);
+  EXPECT_TRUE(all->ended);
+  EXPECT_EQ(all->bytes.size(), kept);
+  // Every byte of `seq 1 1000000` was counted, and what is kept is its end, line for line.
+  EXPECT_EQ(all->offset + static_cast<std::int64_t>(kept), 6'888'896);
+  EXPECT_TRUE(all->bytes.ends_with("\n999999\n1000000\n"));
+  const auto tail = logs.TailOffset("flood", 0, 2);
+  ASSERT_TRUE(tail);
+  EXPECT_EQ(logs.Read("flood", 0, *tail, 100)->bytes, "999999\n1000000\n");
+}
+
+TEST_F(RunnerTest, StartsTwoHundredAtOnce) {
+  const int kMany = 200;
+  for (int i = 0; i < kMany; ++i)
+    runner_->Start(Shell("many-" + std::to_string(i), "exit " + std::to_string(i % 7)));
+  for (int i = 0; i < kMany; ++i) {
+    EXPECT_EQ(Await<Exited>("many-" + std::to_string(i)).code, i % 7);
+    EXPECT_EQ(Count<Started>("many-" + std::to_string(i)), 1u);
+  }
+}
+
+TEST_F(RunnerTest, ErasesWhatIsNoLongerNeeded) {
+  runner_->Start(Shell("gone", "echo words"));
+  Await<Exited>("gone");
+  runner_->Forget("gone");
+  runner_->Start(Shell("next", "true"));
+  Await<Exited>("next");
+  EXPECT_EQ(Log("gone"), "words\n");
+  EXPECT_FALSE(std::filesystem::exists(data_ + "/replicas/gone/exit"));
+  runner_->Erase("gone");
+  AwaitOutside([&] { return !std::filesystem::exists(data_ + "/replicas/gone"); });
+}
+
+}  // namespace
+}  // namespace pondage::run

@@ -1,0 +1,186 @@
+#include "run/starter.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "run/mount_plan.h"
+#include "run/port_probe.h"
+#include "run/spawn.h"
+#include "shim/files.h"
+
+namespace pondage::run {
+namespace {
+
+constexpr int kLowestDescriptor = 10;  // above the numbers that a shim is given (see Spawn)
+
+Descriptor MoveUp(Descriptor descriptor) {
+  return Descriptor(fcntl(descriptor.get(), F_DUPFD_CLOEXEC, kLowestDescriptor));
+}
+
+// Words separated by zero bytes in a file of memory, as bubblewrap reads them.
+Descriptor Words(const std::vector<std::string>& words) {
+  Descriptor file(memfd_create("pondage-mounts", MFD_CLOEXEC));
+  if (!file) return file;
+  std::string bytes;
+  for (const std::string& word : words) bytes.append(word).push_back('\0');
+  if (write(file.get(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()) ||
+      lseek(file.get(), 0, SEEK_SET) != 0) {
+    return Descriptor();
+  }
+  return MoveUp(std::move(file));
+}
+
+// The account's supplementary groups; its own group alone when it has no entry.
+std::vector<std::int64_t> GroupsOf(uid_t user, gid_t group) {
+  std::array<char, 16 * 1024> buffer;
+  passwd entry{};
+  passwd* found = nullptr;
+  if (getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) {
+    return {group};
+  }
+  std::array<gid_t, 256> groups;
+  int count = groups.size();
+  if (getgrouplist(entry.pw_name, group, groups.data(), &count) < 0) return {group};
+  return {groups.begin(), groups.begin() + count};
+}
+
+port::NotStarted Refusal(const port::Launch& launch, const base::Error& error) {
+  port::NotStarted refusal;
+  refusal.uid = launch.uid;
+  refusal.start = launch.start;
+  refusal.message = error.object.empty() ? error.message : error.object + " " + error.message;
+  if (!error.id.empty()) refusal.message += " (" + error.id + ")";
+  return refusal;
+}
+
+}  // namespace
+
+Starter::Starter(RunnerSettings settings, Cgroups& cgroups, const port::Clock& clock)
+    : settings_(std::move(settings)), cgroups_(cgroups), clock_(clock), boot_id_(shim::BootId()) {}
+
+Starter::~Starter() {
+  if (!short_sockets_.empty()) rmdir(short_sockets_.c_str());  // stays while a replica uses it
+}
+
+std::variant<pid_t, port::NotStarted> Starter::Start(const port::Launch& launch, Descriptor lock) {
+  const ReplicaDir directory(settings_.data_dir, launch.uid);
+  unlink(directory.File("exit").c_str());
+  if (auto taken = PortsTaken(launch.ports); !taken.empty()) {
+    port::NotStarted refusal{
+        launch.uid, launch.start, "a port it needs is taken by another program", {}};
+    refusal.ports_taken = std::move(taken);
+    return refusal;
+  }
+  auto mounts = Mounts(launch, directory);
+  if (!mounts) return Refusal(launch, mounts.error());
+  auto spec = MakeSpec(launch, directory);
+  if (!spec) return Refusal(launch, spec.error());
+  if (!shim::ReplaceFile(directory.File("spec"), shim::Encode(*spec), false)) {
+    cgroups_.Remove(launch.uid);
+    return Refusal(launch, {base::Kind::kUnavailable, "PND-R003", directory.path(),
+                            std::string("cannot be written: ") + std::strerror(errno)});
+  }
+
+  Spawn spawn{{settings_.shim}, directory.path(), directory.File("shim.err"), -1, -1};
+  const Descriptor lock_high = MoveUp(std::move(lock));
+  spawn.lock = lock_high.get();
+  Descriptor words;
+  if (!mounts->empty()) {
+    words = Words(*mounts);
+    spawn.arguments = words.get();
+    spawn.argv = {settings_.bwrap, "--args", "4", "--", settings_.shim};
+  }
+  auto child = SpawnShim(spawn);
+  if (!child) {
+    cgroups_.Remove(launch.uid);
+    return Refusal(launch, child.error());
+  }
+  return *child;
+}
+
+base::Result<std::vector<std::string>> Starter::Mounts(const port::Launch& launch,
+                                                       const ReplicaDir& directory) {
+  if (launch.mounts.empty()) return std::vector<std::string>{};
+  std::vector<port::Mount> mounts = launch.mounts;
+  int number = 0;
+  for (port::Mount& mount : mounts) {
+    ++number;
+    if (!mount.source.empty()) continue;
+    mount.source = directory.File("volume-" + std::to_string(number));
+    mkdir(mount.source.c_str(), 0755);
+    if (launch.user_id) {
+      const auto group = static_cast<gid_t>(launch.group_id.value_or(gid_t(-1)));
+      if (chown(mount.source.c_str(), *launch.user_id, group) != 0) {
+        return base::Fail(base::Kind::kUnavailable, "PND-R003", mount.source,
+                          "cannot be given to its user");
+      }
+    }
+  }
+  TRY(auto words, PlanMounts(std::move(mounts), launch.working_dir));
+  if (words.empty()) return words;
+  if (!why_no_mounts_) why_no_mounts_ = WhyNoMounts(settings_.bwrap);
+  if (!why_no_mounts_->empty()) {
+    return base::Fail(base::Kind::kUnavailable, "PND-R004", "",
+                      "mounts need bubblewrap and user name spaces, which this machine refuses: " +
+                          *why_no_mounts_);
+  }
+  return words;
+}
+
+base::Result<shim::Spec> Starter::MakeSpec(const port::Launch& launch,
+                                           const ReplicaDir& directory) {
+  TRY(Group group,
+      cgroups_.Make(launch.uid, {launch.memory_limit, launch.cpu_limit, launch.pids_limit}));
+  shim::Spec spec;
+  spec.uid = launch.uid;
+  spec.start = launch.start;
+  spec.argv = launch.argv;
+  spec.working_dir = launch.working_dir;
+  spec.log_cap_bytes = launch.log_cap.value;
+  spec.module_socket = ModuleSocket(launch, directory);
+  spec.agent_socket = "../../agent.sock";
+  spec.cgroups = std::move(group.directories);
+  spec.oom_file = std::move(group.oom_file);
+  spec.kill_file = std::move(group.kill_file);
+  spec.freezer = std::move(group.freezer);
+  spec.boot_id = boot_id_;
+  spec.written_unix_ms = clock_.Now().unix_ms;
+  spec.checkpoint_dir = launch.checkpoint_dir;
+  for (const auto& [name, value] : launch.env) {
+    if (name != "PONDAGE_SOCKET" && name != "PONDAGE_POD") spec.env.push_back(name + "=" + value);
+  }
+  spec.env.push_back("PONDAGE_SOCKET=" + spec.module_socket);
+  spec.env.push_back("PONDAGE_POD=" + launch.uid);
+  if (launch.user_id) {
+    spec.user = *launch.user_id;
+    spec.group = launch.group_id.value_or(*launch.user_id);
+    spec.groups = GroupsOf(*launch.user_id, static_cast<gid_t>(*spec.group));
+  } else if (launch.group_id) {
+    spec.group = *launch.group_id;
+    spec.groups = {*launch.group_id};
+  }
+  return spec;
+}
+
+std::string Starter::ModuleSocket(const port::Launch& launch, const ReplicaDir& directory) {
+  const std::string path = directory.File("module.sock");
+  if (path.size() < sizeof(sockaddr_un::sun_path)) return path;
+  if (short_sockets_.empty()) {
+    std::string name = "/tmp/pondage-XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) return path;
+    chmod(name.c_str(), 0711);
+    short_sockets_ = name;
+  }
+  return short_sockets_ + "/" + launch.uid.substr(0, 60);
+}
+
+}  // namespace pondage::run

@@ -1,0 +1,200 @@
+#include "shim/program.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+namespace pondage::shim {
+namespace {
+
+enum class Step : int { kGroup, kAccount, kDirectory, kOutput, kExec, kOrphan };
+
+// What the child tells before it ends: it fits a pipe's atomic write.
+struct Failure {
+  Step step = Step::kExec;
+  int error = 0;
+};
+
+[[noreturn]] void FailChild(int pipe, Step step, int error) {
+  const Failure failure{step, error};
+  [[maybe_unused]] const ssize_t written = write(pipe, &failure, sizeof(failure));
+  _exit(127);
+}
+
+bool WriteFile(const std::string& path, std::string_view text) {
+  const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool written = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const int error = errno;
+  close(file);
+  errno = error;
+  return written;
+}
+
+void SetLimits() {
+  rlimit none{0, 0};
+  setrlimit(RLIMIT_CORE, &none);  // a core of a training is tens of gigabytes
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+  }
+  WriteFile("/proc/self/oom_score_adj", "300");  // it goes before the shim and the server
+}
+
+void DefaultSignals() {
+  struct sigaction action{};
+  action.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < NSIG; ++signal) sigaction(signal, &action, nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+bool TakeAccount(const Spec& spec) {
+  if (spec.group || spec.user) {
+    std::vector<gid_t> groups(spec.groups.begin(), spec.groups.end());
+    if (setgroups(groups.size(), groups.data()) != 0) return false;
+  }
+  if (spec.group) {
+    const auto group = static_cast<gid_t>(*spec.group);
+    if (setresgid(group, group, group) != 0) return false;
+  }
+  if (spec.user) {
+    const auto user = static_cast<uid_t>(*spec.user);
+    if (setresuid(user, user, user) != 0) return false;
+  }
+  return true;
+}
+
+std::vector<char*> Pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> pointers;
+  pointers.reserve(strings.size() + 1);
+  for (const std::string& text : strings) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+struct Prepared {
+  std::vector<std::string> candidates;
+  std::vector<char*> argv;
+  std::vector<char*> env;
+};
+
+[[noreturn]] void Child(const Spec& spec, const Prepared& prepared, int output, int report,
+                        pid_t shim) {
+  setsid();
+  for (const std::string& group : spec.cgroups) {
+    if (!WriteFile(group + "/cgroup.procs", "0")) FailChild(report, Step::kGroup, errno);
+  }
+  SetLimits();
+  const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (input < 0 || dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0) {
+    FailChild(report, Step::kOutput, errno);
+  }
+  umask(022);
+  if (!TakeAccount(spec)) FailChild(report, Step::kAccount, errno);
+  if (!spec.working_dir.empty() && chdir(spec.working_dir.c_str()) != 0) {
+    FailChild(report, Step::kDirectory, errno);
+  }
+  // After the change of account, which clears it. The parent may have gone in between.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != shim) FailChild(report, Step::kOrphan, 0);
+  DefaultSignals();
+
+  int error = ENOENT;
+  for (const std::string& candidate : prepared.candidates) {
+    execve(candidate.c_str(), prepared.argv.data(), prepared.env.data());
+    if (errno == ENOENT || errno == ENOTDIR) {
+      struct stat there{};
+      // The file is there, so what is missing is the interpreter that its first line names.
+      if (stat(candidate.c_str(), &there) == 0) error = ENOEXEC;
+      continue;
+    }
+    error = errno;
+    if (errno != EACCES) break;
+  }
+  FailChild(report, Step::kExec, error);
+}
+
+StartFailure Describe(const Spec& spec, const Failure& failure) {
+  const std::string why = std::strerror(failure.error);
+  switch (failure.step) {
+    case Step::kGroup:
+      return {128, "cannot join its control group: " + why};
+    case Step::kAccount:
+      return {128, "cannot take the account of its user: " + why};
+    case Step::kDirectory:
+      return {128, "cannot enter its working directory " + spec.working_dir + ": " + why};
+    case Step::kOutput:
+      return {128, "cannot set up its output: " + why};
+    case Step::kOrphan:
+      return {128, "its shim ended while it started"};
+    case Step::kExec:
+      break;
+  }
+  const std::string& name = spec.argv.front();
+  switch (failure.error) {
+    case ENOENT:
+      return {127, "no program " + name + " was found"};
+    case EACCES:
+      return {126, name + " may not be executed"};
+    case ENOEXEC:
+      return {126, name + " cannot be executed: its first line names no usable interpreter"};
+    default:
+      return {128, "cannot start " + name + ": " + why};
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> Candidates(const Spec& spec) {
+  const std::string& name = spec.argv.front();
+  if (name.contains('/')) return {name};
+  if (name.empty()) return {};
+  std::string_view path = "/usr/local/bin:/usr/bin:/bin";
+  for (const std::string& variable : spec.env) {
+    if (variable.starts_with("PATH=")) path = std::string_view(variable).substr(5);
+  }
+  std::vector<std::string> candidates;
+  while (true) {
+    const std::size_t colon = path.find(':');
+    const std::string_view directory = path.substr(0, colon);
+    candidates.push_back(std::string(directory.empty() ? "." : directory) + "/" + name);
+    if (colon == std::string_view::npos) return candidates;
+    path.remove_prefix(colon + 1);
+  }
+}
+
+StartedProgram StartProgram(const Spec& spec, int output) {
+  Prepared prepared{Candidates(spec), Pointers(spec.argv), Pointers(spec.env)};
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) != 0) return {0, StartFailure{128, "cannot make a pipe"}};
+  const pid_t shim = getpid();
+  const pid_t child = fork();
+  if (child == 0) {
+    close(report[0]);
+    Child(spec, prepared, output, report[1], shim);
+  }
+  const int fork_error = errno;
+  close(report[1]);
+  Failure failure;
+  const bool failed = child > 0 && read(report[0], &failure, sizeof(failure)) == sizeof(failure);
+  close(report[0]);
+  if (child < 0) {
+    return {0, StartFailure{128, std::string("cannot fork: ") + std::strerror(fork_error)}};
+  }
+  if (failed) return {child, Describe(spec, failure)};
+  return {child, std::nullopt};
+}
+
+}  // namespace pondage::shim
