@@ -1,0 +1,59 @@
+// The API server: Kubernetes-style objects of a Store over HTTPS, every change by way of a Writer.
+//
+// Thread rule: Start, Stop and SetCertificate from one thread. The ports must outlive it, and the
+// writer must answer what it was handed until Stop() returns: stop the server first, then the
+// writer.
+#pragma once
+
+#include <boost/json.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "api/tokens.h"
+#include "base/instant.h"
+#include "base/result.h"
+#include "port/logs.h"
+#include "port/store.h"
+#include "port/telemetry.h"
+#include "port/writer.h"
+
+namespace pondage::api {
+
+struct ServerOptions {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 0;  // 0: any; Server::port() tells
+  std::string certificate_pem;
+  std::string key_pem;
+  int threads = 2;
+
+  port::Store& store;
+  port::Writer& writer;
+  const port::Logs& logs;
+  const port::Telemetry& telemetry;
+  TokenStore& tokens;
+  std::function<base::Instant()> now;
+  // May this TFJob's images be run here? The error says what is wrong and what there is. Null: any.
+  std::function<base::Result<void>(const boost::json::object& tfjob)> admit_tfjob;
+  std::function<std::string()> metrics;  // Prometheus text for /metrics; null: 404
+};
+
+class Server {
+ public:
+  explicit Server(ServerOptions options);
+  ~Server();  // stops
+
+  base::Result<void> Start();  // kUnavailable: the address is taken; kInvalid: certificate, address
+  void Stop();
+  std::uint16_t port() const;
+  std::size_t watchers() const;  // streams that are open
+  // For connections from now on: a renewed certificate.
+  base::Result<void> SetCertificate(const std::string& certificate_pem, const std::string& key_pem);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace pondage::api

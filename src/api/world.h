@@ -1,0 +1,33 @@
+// What the handlers of the API work on: ports, tokens, time, and what admission asks of its host.
+//
+// References stay valid as long as the server; every member may be used from any thread.
+#pragma once
+
+#include <boost/json.hpp>
+#include <functional>
+#include <string>
+
+#include "api/tokens.h"
+#include "base/instant.h"
+#include "base/result.h"
+#include "port/logs.h"
+#include "port/store.h"
+#include "port/telemetry.h"
+#include "port/writer.h"
+
+namespace pondage::api {
+
+struct World {
+  port::Store& store;
+  port::Writer& writer;
+  const port::Logs& logs;
+  const port::Telemetry& telemetry;
+  TokenStore& tokens;
+  std::function<base::Instant()> now;
+  std::function<void(std::function<void()>)> post;  // runs it on an IO thread
+  // May a TFJob with these images and this environment be taken? Null: any.
+  std::function<base::Result<void>(const boost::json::object& tfjob)> admit_tfjob;
+  std::function<std::string()> metrics;  // Prometheus text; null: none
+};
+
+}  // namespace pondage::api
