@@ -15,7 +15,7 @@ namespace pondage::store {
 
 class FaultyDisk {
  public:
-  enum class Weather { kFair, kFull, kNoSync, kRough };  // rough: one write or sync in 25 fails
+  enum class Weather { kFair, kFull, kNoSync, kRough };  // rough: one write or sync in 60 fails
 
   explicit FaultyDisk(std::uint64_t seed);
   ~FaultyDisk();

@@ -150,7 +150,7 @@ void FaultyDisk::LosePowerAfter(int steps, const std::string& directory) {
 }
 
 bool FaultyDisk::Fails() {
-  const bool fails = weather_ == Weather::kRough && random_.OneIn(25);
+  const bool fails = weather_ == Weather::kRough && random_.OneIn(60);
   faults_ += fails ? 1 : 0;
   return fails;
 }
