@@ -4,6 +4,7 @@
 #pragma once
 
 #include <boost/json.hpp>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,14 +19,16 @@
 
 namespace pondage::manifest {
 
-// A stable UUID (version 8 layout) made from its text: the same text, the same uid.
+// A name-based UUID (version 5) made from its text: the same text, the same uid.
 std::string UidFrom(std::string_view text);
 // uid of the Pod of this incarnation.
 std::string PodUid(const job::Identity& identity, job::Role role, int index, int incarnation);
 
-// The Pod of one replica: template, name, labels, owner, TF_CONFIG last in the main container's
-// env, annotations pondage.dev/{attempt,incarnation,gpus,port}, spec.nodeName. `addresses` by
-// role/index.
+// The Pod of one replica: template, name, labels, owner, annotations
+// pondage.dev/{attempt,incarnation,gpus,port}, spec.nodeName, and behind the author's env what the
+// pool sets. An author's value wins there, but for TF_CONFIG (last, addresses 127.0.0.1 and the
+// ports in `status`), PONDAGE_* and the granted GPUs. `node`: where its grant lies; nullptr:
+// unknown.
 boost::json::object MakePod(const job::Identity& identity, const job::Spec& spec,
                             const job::Status& status, const job::Replica& replica,
                             const fleet::Node* node, base::Instant now);
@@ -56,6 +59,7 @@ struct PodProgram {
     std::string sub_path;
     std::string target;
     bool read_only = false;
+    int mode = 0644;  // of the files of a ConfigMap or Secret
     std::vector<std::pair<std::string, std::string>> items;  // key -> relative path; empty: all
   };
   std::vector<VolumeMount> mounts;

@@ -19,7 +19,8 @@ class Any {
 
   void operator()(bool& flag) { flag = random_.OneIn(2); }
   void operator()(int& number) {
-    number = random_.OneIn(4) ? 0 : static_cast<int>(random_.Between(-2'147'483'648, 2'147'483'647));
+    number =
+        random_.OneIn(4) ? 0 : static_cast<int>(random_.Between(-2'147'483'648, 2'147'483'647));
   }
   void operator()(std::int64_t& number) {
     number = random_.OneIn(4) ? -1 : static_cast<std::int64_t>(random_.Next());
