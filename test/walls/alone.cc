@@ -1,0 +1,2 @@
+// Linked with one whole room: see CMakeLists.txt.
+int main() { return 0; }
