@@ -19,11 +19,13 @@ void End(Pass& pass, const std::string& type, const std::string& message, bool w
   SetCondition(status, type, true, reason, message, pass.now);
   pass.Tell(warning, reason, message);
   status.completion_time = pass.now;
-  if (status.stage != Stage::kDraining) {
-    BeginLeaving(pass.spec, status, Drain::kFinish, pass.now);
+  if (status.stage == Stage::kWaiting) {
+    status.stage = Stage::kEnded;  // nobody is there who could leave
+  } else {
+    if (status.stage == Stage::kBound) BeginLeaving(pass.spec, status, Drain::kFinish, pass.now);
+    status.drain_deadline = pass.now + LongestGrace(pass.spec);
   }
   status.drain = Drain::kFinish;
-  status.drain_deadline = pass.now + LongestGrace(pass.spec);
   status.not_before.reset();
   status.reason.reset();
   PROMISE(IsFinished(status));
@@ -119,7 +121,9 @@ bool FailPastLimits(Pass& pass) {
          parting);
     return true;
   }
-  if (!spec.deadline || !status.start_time || IsTrue(status, "Suspended")) return false;
+  // The clock stops while a suspended or preempted job waits; not between the tries of one run.
+  if (status.stage == Stage::kWaiting && status.drain != Drain::kRestart) return false;
+  if (!spec.deadline || !status.start_time) return false;
   const base::Instant until = *status.start_time + *spec.deadline;
   if (until > pass.now) {
     pass.WakeAt(until);
