@@ -34,7 +34,7 @@ void MarkGuaranteed(std::vector<Waiting>& line, const queue::Tree& queues) {
 std::vector<Waiting> InOrder(const std::vector<Ask>& asks, const queue::Tree& queues) {
   std::vector<Waiting> line;
   line.reserve(asks.size());
-  for (const Ask& ask : asks) line.push_back({&ask, ShapeOf(ask.groups), false});
+  for (const Ask& ask : asks) line.push_back({&ask, ShapeOf(ask.groups), false, {}});
   std::ranges::sort(
       line, [](const Waiting& a, const Waiting& b) { return ByPriority(a) < ByPriority(b); });
   const auto twin = std::ranges::adjacent_find(

@@ -5,6 +5,7 @@
 // ask.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "plan/plan.h"
@@ -12,10 +13,19 @@
 
 namespace pondage::plan {
 
+// What a gang that must wait keeps from later ones.
+struct Keeps {
+  bool room = false;   // the free GPUs it could use
+  bool whole = false;  // ... and all else on those machines: it waits for cores or memory
+  std::string level;   // room under the limit of this queue
+  bool proven = true;  // false: it may fit, the search was cut
+};
+
 struct Waiting {
   const Ask* ask = nullptr;
   Shape shape;
   bool guaranteed = false;
+  Keeps keeps;
 };
 
 std::vector<Waiting> InOrder(const std::vector<Ask>& asks, const queue::Tree& queues);

@@ -1,6 +1,7 @@
 #include "plan/plan.h"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -21,78 +22,85 @@ class Walk {
         healthy_(snapshot.fleet, View::kEmptyHealthy),
         queues_(snapshot.queues) {}
 
-  // True when it started.
-  bool Offer(const Waiting& waiting, std::vector<Placement>& start);
-
-  // What the gang keeps from later ones.
-  bool KeepsWhole(const Shape& shape) const { return Find(shape).whole; }
-  bool IsProven(const Shape& shape) const { return Find(shape).proven; }
+  // The placement when it starts; otherwise what it keeps is written into `waiting`.
+  std::optional<Placement> Offer(Waiting& waiting);
 
   Rooms& rooms() { return rooms_; }
   const queue::Tree& queues() const { return queues_; }
 
  private:
-  struct Failed {
-    bool whole = false;
-    bool proven = true;
-  };
-  Failed Find(const Shape& shape) const {
-    const auto found = failed_.find(shape);
-    return found == failed_.end() ? Failed{} : found->second;
-  }
-  bool MayStart(const Waiting& waiting);
-  void KeepFor(const Shape& shape, bool proven);
+  bool IsReady(const Waiting& waiting) const;
+  bool PassesLimits(Waiting& waiting);
+  bool CouldStart(const Shape& shape);
+  Keeps KeepFor(const Shape& shape, bool proven);
 
   Rooms rooms_;
   Rooms healthy_;
   queue::Tree queues_;
-  std::map<Shape, Failed> failed_;  // room only shrinks: once failed, failed for this plan
-  std::set<std::string, std::less<>>
-      full_levels_;  // an earlier gang waits for room under their limit
+  std::map<Shape, bool> could_start_;
+  std::map<Shape, Keeps> failed_;  // room only shrinks: once failed, failed for this plan
+  std::set<std::string, std::less<>> full_levels_;  // an earlier gang waits for room under them
 };
 
-bool Walk::MayStart(const Waiting& waiting) {
-  const Ask& ask = *waiting.ask;
-  if (ask.held || ask.missing > 0 || queues_.Find(ask.queue) == nullptr) return false;
-  if (queues_.HeldAt(ask.queue)) return false;
-  const base::MilliGpu charge = ChargeOf(waiting.shape);
-  if (charge.value == 0) return true;
-  if (queues_.NeverFits(ask.queue, charge)) return false;
-  for (const std::string_view level : queues_.PathUp(ask.queue)) {
-    if (full_levels_.contains(level)) return false;
+std::optional<Placement> Walk::Offer(Waiting& waiting) {
+  if (!IsReady(waiting) || !PassesLimits(waiting)) return {};
+  const auto failed = failed_.find(waiting.shape);
+  if (failed != failed_.end()) {
+    waiting.keeps = failed->second;
+    return {};
   }
-  return true;
-}
-
-bool Walk::Offer(const Waiting& waiting, std::vector<Placement>& start) {
-  const Ask& ask = *waiting.ask;
-  if (!MayStart(waiting)) return false;
-  if (const auto over = queues_.WouldExceed(ask.queue, ChargeOf(waiting.shape))) {
-    full_levels_.insert(over->queue);
-    return false;
-  }
-  if (failed_.contains(waiting.shape)) return false;
   Found found = PlaceGang(rooms_, waiting.shape);
   if (!found.grants) {
-    KeepFor(waiting.shape, found.proven);
-    return false;
+    waiting.keeps = failed_[waiting.shape] = KeepFor(waiting.shape, found.proven);
+    return {};
   }
+  const Ask& ask = *waiting.ask;
   rooms_.Note(ask.job, *found.grants);
   queues_.Charge(ask.queue, ChargeOf(waiting.shape));
-  start.push_back({ask.job, InMemberOrder(ask.groups, waiting.shape, std::move(*found.grants))});
-  return true;
+  return Placement{ask.job, InMemberOrder(ask.groups, waiting.shape, *std::move(found.grants))};
 }
 
-void Walk::KeepFor(const Shape& shape, bool proven) {
-  if (!Fits(healthy_, shape)) {  // nothing that ends will make it start: it holds nobody back
-    failed_[shape] = {false, proven};
-    return;
+bool Walk::IsReady(const Waiting& waiting) const {
+  const Ask& ask = *waiting.ask;
+  return !ask.held && ask.missing == 0 && queues_.Find(ask.queue) != nullptr &&
+         !queues_.HeldAt(ask.queue) && !queues_.NeverFits(ask.queue, ChargeOf(waiting.shape));
+}
+
+bool Walk::PassesLimits(Waiting& waiting) {
+  const base::MilliGpu charge = ChargeOf(waiting.shape);
+  if (charge.value == 0) return true;
+  for (const std::string_view level : queues_.PathUp(waiting.ask->queue)) {
+    if (full_levels_.contains(level)) {
+      waiting.keeps.level = level;
+      return false;
+    }
   }
+  const std::optional<queue::Over> over = queues_.WouldExceed(waiting.ask->queue, charge);
+  if (!over) return true;
+  if (CouldStart(waiting.shape)) {
+    full_levels_.insert(over->queue);
+    waiting.keeps.level = over->queue;
+  }
+  return false;
+}
+
+// Whether it would, if everything that runs had ended. A gang that could not holds nobody back.
+bool Walk::CouldStart(const Shape& shape) {
+  const auto known = could_start_.find(shape);
+  if (known != could_start_.end()) return known->second;
+  return could_start_.emplace(shape, Fits(healthy_, shape)).first->second;
+}
+
+Keeps Walk::KeepFor(const Shape& shape, bool proven) {
+  Keeps keeps;
+  keeps.proven = proven;
+  if (!CouldStart(shape)) return keeps;
   Shape without_gpus = shape;
   for (Part& part : without_gpus.parts) part.demand.gpus = 0;
-  const bool whole = !Fits(rooms_, without_gpus);  // it waits for cores or memory too
-  for (const Part& part : shape.parts) rooms_.Keep(part.demand, whole);
-  failed_[shape] = {whole, proven};
+  keeps.room = true;
+  keeps.whole = !Fits(rooms_, without_gpus);
+  for (const Part& part : shape.parts) rooms_.Keep(part.demand, keeps.whole);
+  return keeps;
 }
 
 }  // namespace
@@ -103,14 +111,15 @@ Plan MakePlan(const Snapshot& snapshot, base::Instant now) {
   Walk walk(snapshot);
   std::vector<Waiting> waiting;
   for (Waiting& next : InOrder(snapshot.asks, snapshot.queues)) {
-    if (!walk.Offer(next, plan.start)) waiting.push_back(std::move(next));
+    if (std::optional<Placement> placement = walk.Offer(next)) {
+      plan.start.push_back(*std::move(placement));
+    } else {
+      waiting.push_back(std::move(next));
+    }
   }
   walk.rooms().Open();
   Explainer explainer(snapshot, walk.queues(), walk.rooms());
-  for (const Waiting& next : waiting) {
-    plan.wait.push_back(
-        explainer.Explain(next, walk.KeepsWhole(next.shape), walk.IsProven(next.shape)));
-  }
+  for (const Waiting& next : waiting) plan.wait.push_back(explainer.Explain(next));
   return plan;
 }
 

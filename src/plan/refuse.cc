@@ -44,25 +44,30 @@ Explainer::Explainer(const Snapshot& snapshot, const queue::Tree& queues, Rooms&
   for (const Holding& holding : snapshot.holdings) holdings_[holding.job] = &holding;
 }
 
-Refusal Explainer::Explain(const Waiting& waiting, bool whole, bool proven) {
+Refusal Explainer::Explain(const Waiting& waiting) {
   ++place_;
   if (std::optional<Refusal> unready = Unready(waiting)) return *unready;
   const Known& known = OfShape(waiting);
   Refusal refusal = known.refusal;
   refusal.job = waiting.ask->job;
-  refusal.proven = proven;
-  if (refusal.constraint == Constraint::kNever) return refusal;
-  const std::optional<Refusal> over = OverLimit(waiting);
-  if (over && refusal.constraint != Constraint::kUnhealthy) refusal = *over;
-  NameAhead(waiting, known.pool, refusal);
-  if (over) {
-    for_quota_[over->where].push_back({place_, refusal.job});
-  } else {
-    Pool kept = known.pool;
-    if (!whole) kept.machines.assign(kept.machines.size(), false);
-    for_room_[kept].push_back({place_, refusal.job});
+  if (refusal.constraint == Constraint::kNever || refusal.constraint == Constraint::kUnhealthy) {
+    return refusal;  // it waits for no other job, and no other for it
   }
+  if (const std::optional<Refusal> over = OverLimit(waiting)) refusal = *over;
+  refusal.proven = waiting.keeps.proven;
+  NameAhead(waiting, known.pool, refusal);
+  Remember(waiting, known.pool);
   return refusal;
+}
+
+// By what it kept when it was offered: since then the limit of its queue may have filled up, too.
+void Explainer::Remember(const Waiting& waiting, const Pool& pool) {
+  const Keeps& keeps = waiting.keeps;
+  if (!keeps.level.empty()) for_quota_[keeps.level].push_back({place_, waiting.ask->job});
+  if (!keeps.room) return;
+  Pool kept = pool;
+  if (!keeps.whole) kept.machines.assign(kept.machines.size(), false);
+  for_room_[kept].push_back({place_, waiting.ask->job});
 }
 
 std::optional<Refusal> Explainer::Unready(const Waiting& waiting) const {

@@ -22,8 +22,8 @@ class Explainer {
   // `left`: the rooms after all starts, nothing kept. `queues`: with all starts charged.
   Explainer(const Snapshot& snapshot, const queue::Tree& queues, Rooms& left);
 
-  // For waiting gangs in their order, each once. `whole`: it keeps whole machines for itself.
-  Refusal Explain(const Waiting& waiting, bool whole, bool proven);
+  // For waiting gangs in their order, each once.
+  Refusal Explain(const Waiting& waiting);
 
  private:
   // What a gang could use, of the machines and GPUs in all_.
@@ -36,7 +36,6 @@ class Explainer {
     Refusal refusal;
     Pool pool;
   };
-  // A refusal with its first names filled in, for jobs that came earlier.
   struct Waiter {
     std::size_t place = 0;
     base::JobId job;
@@ -52,6 +51,7 @@ class Explainer {
   Pool PoolOf(const Shape& shape) const;
   void NameHolders(const Shape& shape, Refusal& refusal) const;
   void NameAhead(const Waiting& waiting, const Pool& pool, Refusal& refusal) const;
+  void Remember(const Waiting& waiting, const Pool& pool);
 
   const Snapshot& snapshot_;
   const queue::Tree& queues_;
