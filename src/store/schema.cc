@@ -64,8 +64,11 @@ Result<void> Migrate(Database& database, std::span<const char* const> steps) {
                             version, newest));
   }
   std::string script = "BEGIN IMMEDIATE;";
-  for (const char* step : steps.subspan(static_cast<std::size_t>(version))) script += step;
-  script += fmt::format(";PRAGMA user_version={};COMMIT", newest);
+  for (const char* step : steps.subspan(static_cast<std::size_t>(version))) {
+    script += step;
+    script += ";";
+  }
+  script += fmt::format("PRAGMA user_version={};COMMIT", newest);
   if (auto done = database.Run(script.c_str()); !done) {
     database.RollBack();
     return done;

@@ -100,27 +100,27 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(Settings settings) {
   TRY(const std::int64_t clean, Query(*database, "SELECT clean FROM state WHERE id = 1").Number());
   options.read_only = true;
   options.cache_kib = kReaderCacheKib;
-  std::unique_ptr<SqliteStore> store(new SqliteStore(std::move(settings), std::move(lock), options,
-                                                     std::move(database), newest, oldest));
-  store->unclean_ = clean == 0;
-  TRY_DO(store->writer_.MarkClean(false));
+  std::unique_ptr<SqliteStore> store(
+      new SqliteStore(std::move(settings), std::move(lock), options, std::move(database),
+                      {.newest = newest, .oldest = oldest, .clean = clean != 0}));
   return store;
 }
 
 SqliteStore::SqliteStore(Settings settings, LockFile lock, Database::Options options,
-                         std::unique_ptr<Database> writer, Revision newest, Revision oldest)
+                         std::unique_ptr<Database> writer, const State& state)
     : settings_(std::move(settings)),
       lock_(std::move(lock)),
       read_options_(std::move(options)),
       readers_(read_options_, settings_.readers, std::min(kIdleReaders, settings_.readers)),
-      writer_(std::move(writer), newest),
-      feed_(settings_.feed, newest),
-      oldest_(oldest) {}
+      writer_(std::move(writer), state.newest, state.clean),
+      feed_(settings_.feed, state.newest),
+      oldest_(state.oldest),
+      unclean_(!state.clean) {}
 
 SqliteStore::~SqliteStore() {
   // Without the mark the next start looks for damage: all that a failure here costs. A look that
   // was due and did not happen, or found something, stays due.
-  if (!unclean_ && Damage().empty()) (void)writer_.MarkClean(true);
+  if (!unclean_ && Damage().empty()) (void)writer_.MarkClean();
   readers_.CloseIdle();
 }
 

@@ -76,8 +76,13 @@ class SqliteStore : public port::Store {
   base::Result<base::Bytes> FreeBytes() const;
 
  private:
+  struct State {  // of the file when it was opened
+    port::Revision newest;
+    port::Revision oldest;
+    bool clean;
+  };
   SqliteStore(Settings settings, LockFile lock, Database::Options options,
-              std::unique_ptr<Database> writer, port::Revision newest, port::Revision oldest);
+              std::unique_ptr<Database> writer, const State& state);
 
   port::Revision CompactionTarget(base::Instant now);
   base::Result<bool> CompactSome(port::Revision target);
@@ -95,7 +100,7 @@ class SqliteStore : public port::Store {
 
   std::mutex maintenance_mutex_;
   std::deque<std::pair<base::Instant, port::Revision>> sightings_;  // when a revision was there
-  bool unclean_ = false;
+  bool unclean_;                                                    // not looked for damage yet
   mutable std::mutex damage_mutex_;
   std::vector<std::string> damage_;
 };

@@ -34,8 +34,8 @@ std::set<std::string_view> IndexedLines(std::string_view facets) {
 
 }  // namespace
 
-Writer::Writer(std::unique_ptr<Database> database, Revision newest)
-    : database_(std::move(database)), newest_(newest) {
+Writer::Writer(std::unique_ptr<Database> database, Revision newest, bool clean)
+    : database_(std::move(database)), newest_(newest), clean_(clean) {
   // Takes the place of SQLite's automatic checkpoint, which would run inside some unlucky commit.
   sqlite3_wal_hook(
       database_->handle(),
@@ -52,6 +52,9 @@ auto Writer::InTransaction(Work work) -> decltype(work()) {
   unsettled_ = true;
   TRY_DO(database_->Run("BEGIN IMMEDIATE"));
   auto outcome = work();
+  if (outcome && clean_) {
+    if (auto marked = WriteClean(false); !marked) outcome = std::unexpected(marked.error());
+  }
   if (outcome) {
     if (auto committed = database_->Run("COMMIT"); !committed) {
       outcome = std::unexpected(std::move(committed).error());
@@ -62,6 +65,7 @@ auto Writer::InTransaction(Work work) -> decltype(work()) {
     return outcome;
   }
   unsettled_ = false;
+  clean_ = false;
   return outcome;
 }
 
@@ -223,11 +227,14 @@ Result<Revision> Writer::Compact(Revision from, Revision to) {
   return to;
 }
 
-Result<void> Writer::MarkClean(bool clean) {
-  return InTransaction([&] {
-    Query state(*database_, "UPDATE state SET clean = ?1 WHERE id = 1");
-    return state.Bind(std::int64_t{clean}).Run();
-  });
+Result<void> Writer::WriteClean(bool clean) {
+  Query state(*database_, "UPDATE state SET clean = ?1 WHERE id = 1");
+  return state.Bind(std::int64_t{clean}).Run();
+}
+
+Result<void> Writer::MarkClean() {
+  if (clean_) return {};
+  return InTransaction([&] { return WriteClean(true); });
 }
 
 Result<void> Writer::Checkpoint() {

@@ -19,8 +19,9 @@ namespace pondage::store {
 
 class Writer {
  public:
-  // Takes a connection that may write. `newest`: the file's.
-  Writer(std::unique_ptr<Database> database, port::Revision newest);
+  // Takes a connection that may write. `newest` and `clean` are the file's: a clean one is marked
+  // as in use by the first transaction, which costs no commit of its own.
+  Writer(std::unique_ptr<Database> database, port::Revision newest, bool clean);
 
   // What became of a batch: one event for each change, in order.
   base::Result<std::vector<port::Event>> Commit(const port::Batch& batch);
@@ -31,7 +32,8 @@ class Writer {
   // more. Gives the oldest revision that can be read from now on. Requires target < newest().
   base::Result<port::Revision> CompactSome(port::Revision target, std::int64_t changes);
 
-  base::Result<void> MarkClean(bool clean);
+  // The last transaction of a process that closes its store.
+  base::Result<void> MarkClean();
 
   // Moves what the log file holds into the main file, without waiting for readers.
   base::Result<void> Checkpoint();
@@ -46,6 +48,7 @@ class Writer {
   };
 
   base::Result<void> Settle();
+  base::Result<void> WriteClean(bool clean);
   base::Result<std::vector<port::Event>> Write(const port::Batch& batch);
   base::Result<port::Event> WriteChange(const port::Change& change, port::Revision revision);
   base::Result<std::int64_t> KindId(const std::string& kind);
@@ -64,6 +67,7 @@ class Writer {
 
   std::unique_ptr<Database> database_;
   port::Revision newest_;
+  bool clean_;                                     // the file says so
   bool unsettled_ = false;                         // the last transaction failed
   std::map<std::string, std::int64_t> kinds_;      // known to be committed
   std::map<std::string, std::int64_t> new_kinds_;  // of the open transaction
