@@ -105,7 +105,7 @@ bool FailAfterExits(Pass& pass) {
 bool FailPastLimits(Pass& pass) {
   Status& status = pass.status;
   const Spec& spec = pass.spec;
-  const Seen* first = FirstOfAttempt(pass);
+  const Seen* first = status.stage == Stage::kBound ? FirstOfAttempt(pass) : nullptr;
   const Parting parting = first != nullptr ? Parting::kAtOnce : Parting::kPolitely;
   const bool spent = spec.backoff_limit && status.restarts >= std::max(*spec.backoff_limit, 1);
   const bool loops = status.voluntary >= pass.settings.max_voluntary;

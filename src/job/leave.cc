@@ -129,7 +129,17 @@ void BeginLeaving(const Spec& spec, Status& status, Drain drain, base::Instant n
   status.drain_deadline = now + LongestGrace(spec);
   status.checkpoint_before.reset();
   if (status.checkpoint) status.checkpoint_before = status.checkpoint->at;
-  for (Replica& replica : status.replicas) replica.restart_at.reset();
+  for (Replica& replica : status.replicas) CancelRestart(replica);
+}
+
+// A restart that will not come: the exit before it stands.
+void CancelRestart(Replica& replica) {
+  if (!replica.restart_at) return;
+  replica.restart_at.reset();
+  if (!replica.present || replica.exit) return;
+  replica.exit = replica.last_exit;
+  replica.exit_taken = true;
+  replica.phase = Phase::kFailed;
 }
 
 void AskToYield(const Identity&, const Spec& spec, Status& status, base::Instant now) {

@@ -58,6 +58,7 @@ void ShowResumed(Pass& pass);
 bool AnyAlive(const Status& status);
 // All are to leave; then comes what `drain` says. Orders go out with Leave.
 void BeginLeaving(const Spec& spec, Status& status, Drain drain, base::Instant now);
+void CancelRestart(Replica& replica);
 void Stop(Pass& pass, Replica& replica, base::Instant deadline);
 void Kill(Pass& pass, Replica& replica);
 void KillAll(Pass& pass);

@@ -55,7 +55,7 @@ bool FollowDeletions(Pass& pass) {
 void DismissSurplus(Pass& pass) {
   for (Replica& replica : pass.status.replicas) {
     if (!IsSurplus(pass.spec, replica)) continue;
-    replica.restart_at.reset();
+    CancelRestart(replica);
     if (replica.alive && !WasTold(replica)) {
       Stop(pass, replica, pass.now + GraceOf(pass.spec, replica.role));
     } else if (!replica.alive && replica.present) {
