@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -45,10 +46,12 @@ std::vector<fs::path> Scripts() {
   return scripts;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Scenario, testing::ValuesIn(Scripts()), [](const auto& info) {
-  std::string name = info.param.stem().string();
+std::string NameOf(const testing::TestParamInfo<fs::path>& script) {
+  std::string name = script.param.stem().string();
   std::ranges::replace(name, '-', '_');
   return name;
-});
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Scenario, testing::ValuesIn(Scripts()), NameOf);
 
 }  // namespace
