@@ -113,7 +113,7 @@ void Machine::Advance(base::Instant now) {
 }
 
 void Machine::Say(Program& program) {
-  constexpr base::Millis kEvery{5'000};
+  constexpr base::Millis kEvery{20'000};
   program.says = clock_.Now() + kEvery;
   program.steps += 10;
   if (!sink_) return;
