@@ -27,7 +27,7 @@ class NotedRunner : public port::Runner {
   }
   void Stop(const std::string& uid, base::Millis) override { orders.push_back("stop " + uid); }
   void Kill(const std::string& uid) override { orders.push_back("kill " + uid); }
-  void Forget(const std::string& uid) override { orders.push_back("forget " + uid); }
+  void Forget(const std::string& uid, int) override { orders.push_back("forget " + uid); }
   void Erase(const std::string& uid) override { orders.push_back("erase " + uid); }
 
   std::vector<std::string> orders;

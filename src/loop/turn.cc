@@ -34,7 +34,9 @@ job::Exit ExitOf(const port::Exited& exited) {
 void Turner::Take(const port::Reading& reading) {
   const auto pod = loop_.pods_.find(UidOfReading(reading));
   if (std::holds_alternative<port::Exited>(reading)) {
-    orders_.push_back({.type = Order::Type::kForget, .uid = UidOfReading(reading)});
+    orders_.push_back({.type = Order::Type::kForget,
+                       .uid = UidOfReading(reading),
+                       .start = std::get<port::Exited>(reading).start});
   }
   if (pod == loop_.pods_.end()) return;  // of a job that is gone
   const base::ReplicaId id = pod->second;
@@ -180,7 +182,7 @@ void Turner::CarryOut() {
         loop_.runner_.Kill(order.uid);
         break;
       case Order::Type::kForget:
-        loop_.runner_.Forget(order.uid);
+        loop_.runner_.Forget(order.uid, order.start);
         break;
       case Order::Type::kErase:
         loop_.runner_.Erase(order.uid);

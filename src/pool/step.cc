@@ -35,7 +35,7 @@ std::vector<Decision> Pool::Step(std::span<const Fact> facts, base::Instant now)
 
   // 7. Until when nothing is to be done.
   const base::Instant wake = wakes_.empty() ? base::kNever : wakes_.begin()->first;
-  out.push_back(WakeAt{replan_ ? now : wake});
+  out.push_back(WakeAt{replan_ || !departed_.empty() ? now : wake});
   PROMISE(touched_.empty());
   return out;
 }

@@ -103,8 +103,9 @@ class Runner {
   virtual void Start(const Launch& launch) = 0;
   virtual void Stop(const std::string& uid, base::Millis grace) = 0;  // SIGTERM, then SIGKILL
   virtual void Kill(const std::string& uid) = 0;
-  // The exit was taken for good (committed): its record may go. Logs stay until Erase.
-  virtual void Forget(const std::string& uid) = 0;
+  // The exit of this start was taken for good (committed): its record may go. Logs stay until Erase,
+  // and the start stays known: it is never carried out again.
+  virtual void Forget(const std::string& uid, int start) = 0;
   virtual void Erase(const std::string& uid) = 0;  // logs and working files too
 };
 

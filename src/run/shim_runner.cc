@@ -95,7 +95,7 @@ class ShimRunner::Core {
   void Start(const port::Launch& launch, int attempt);
   void Stop(const std::string& uid, base::Millis grace);
   void Kill(const std::string& uid);
-  void Forget(const std::string& uid);
+  void Forget(const std::string& uid, int start);
   void Erase(const std::string& uid);
 
   std::vector<Running> RunningNow() const {
@@ -477,9 +477,9 @@ void ShimRunner::Core::Kill(const std::string& uid) {
   Order(*replica);
 }
 
-void ShimRunner::Core::Forget(const std::string& uid) {
+void ShimRunner::Core::Forget(const std::string& uid, int start) {
   const Replica* const replica = Find(uid);
-  if (replica == nullptr || !replica->settled) return;
+  if (replica == nullptr || !replica->settled || replica->start != start) return;
   unlink(ReplicaDir(settings_.data_dir, uid).File("exit").c_str());
 }
 
@@ -521,8 +521,8 @@ void ShimRunner::Stop(const std::string& uid, base::Millis grace) {
 void ShimRunner::Kill(const std::string& uid) {
   core_->Post([core = core_.get(), uid] { core->Kill(uid); });
 }
-void ShimRunner::Forget(const std::string& uid) {
-  core_->Post([core = core_.get(), uid] { core->Forget(uid); });
+void ShimRunner::Forget(const std::string& uid, int start) {
+  core_->Post([core = core_.get(), uid, start] { core->Forget(uid, start); });
 }
 void ShimRunner::Erase(const std::string& uid) {
   core_->Post([core = core_.get(), uid] { core->Erase(uid); });

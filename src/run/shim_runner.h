@@ -42,7 +42,7 @@ class ShimRunner : public port::Runner {
   void Start(const port::Launch& launch) override;
   void Stop(const std::string& uid, base::Millis grace) override;
   void Kill(const std::string& uid) override;
-  void Forget(const std::string& uid) override;
+  void Forget(const std::string& uid, int start) override;
   void Erase(const std::string& uid) override;
 
   std::vector<Running> RunningNow() const;

@@ -358,7 +358,7 @@ TEST_F(RunnerTest, StartsTwoHundredAtOnce) {
 TEST_F(RunnerTest, ErasesWhatIsNoLongerNeeded) {
   runner_->Start(Shell("gone", "echo words"));
   Await<Exited>("gone");
-  runner_->Forget("gone");
+  runner_->Forget("gone", 0);
   runner_->Start(Shell("next", "true"));
   Await<Exited>("next");
   EXPECT_EQ(Log("gone"), "words\n");

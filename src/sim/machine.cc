@@ -34,7 +34,10 @@ base::Result<port::Launch> PlainLauncher::LaunchOf(const std::string& pod_body, 
 
 void Machine::Start(const port::Launch& launch) {
   const auto old = programs_.find(launch.uid);
-  if (old != programs_.end() && old->second.launch.start >= launch.start) return;  // carried out
+  if (old != programs_.end() && old->second.launch.start >= launch.start) {  // carried out
+    if (old->second.lost) TellExit(old->second);
+    return;
+  }
   Program program{.launch = launch,
                   .script = script_of_(launch.env.at("JOB"), launch.env.at("REPLICA")),
                   .job = launch.env.at("JOB"),
@@ -64,7 +67,7 @@ void Machine::Adopt(const std::vector<Known>& known) {
   for (const auto& [uid, program] : programs_) {
     if (program.alive) {
       sink_(port::Started{uid, program.launch.start, 1, program.began});
-    } else {
+    } else if (!program.forgotten) {
       TellExit(program);
     }
   }
@@ -87,9 +90,10 @@ void Machine::Kill(const std::string& uid) {
   if (found != programs_.end() && found->second.alive) found->second.kill_at = clock_.Now();
 }
 
-void Machine::Forget(const std::string& uid) {
+void Machine::Forget(const std::string& uid, int start) {
   const auto found = programs_.find(uid);
-  if (found != programs_.end() && !found->second.alive) programs_.erase(found);
+  if (found == programs_.end() || found->second.launch.start != start) return;
+  if (!found->second.alive) found->second.forgotten = true;
 }
 
 base::Instant Machine::NextEvent() const {
@@ -137,7 +141,9 @@ void Machine::TellExit(const Program& program) {
   sink_(port::Exited{.uid = program.launch.uid,
                      .start = program.launch.start,
                      .code = program.code,
-                     .reason = program.code == 0 ? "Completed" : "Error",
+                     .reason = program.lost        ? "Lost"
+                               : program.code == 0 ? "Completed"
+                                                   : "Error",
                      .at = program.exited,
                      .at_monotonic_ms = program.exited.unix_ms,
                      .boot_id = fmt::format("boot-{}", boot_)});
@@ -150,9 +156,16 @@ bool Machine::Strike(const std::string& uid, int code) {
   return true;
 }
 
+// What ran is gone; what is written on the disk of each start is not.
 void Machine::LosePower() {
-  programs_.clear();
   ++boot_;
+  for (auto& [uid, program] : programs_) {
+    if (!program.alive) continue;
+    program.lost = true;
+    program.alive = false;
+    program.code = 137;
+    program.exited = clock_.Now();
+  }
 }
 
 std::vector<Machine::Running> Machine::Alive() const {

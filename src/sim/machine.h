@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,8 +43,8 @@ class Machine : public port::Runner {
   void Start(const port::Launch& launch) override;
   void Stop(const std::string& uid, base::Millis grace) override;
   void Kill(const std::string& uid) override;
-  void Forget(const std::string& uid) override;
-  void Erase(const std::string& uid) override { Forget(uid); }
+  void Forget(const std::string& uid, int start) override;
+  void Erase(const std::string& uid) override { erased_.insert(uid); }
 
   // The server is away: nothing is told until the next Listen and Adopt.
   void Deafen() { sink_ = nullptr; }
@@ -76,6 +77,8 @@ class Machine : public port::Runner {
     base::Instant says = base::kNever;
     std::int64_t steps = 0;
     bool alive = true;
+    bool forgotten = false;  // its exit was taken: never told again
+    bool lost = false;       // it ended with its machine
     int code = 0;
     base::Instant exited;
   };
@@ -88,6 +91,7 @@ class Machine : public port::Runner {
   ScriptOf script_of_ = [](const std::string&, const std::string&) { return Script{}; };
   std::map<std::string, Program> programs_;
   std::map<std::string, int> starts_;
+  std::set<std::string> erased_;
   int boot_ = 1;
 };
 
