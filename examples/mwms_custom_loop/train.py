@@ -58,7 +58,7 @@ def move(image, label):
 
 dataset = tf.data.Dataset.from_tensor_slices((images[~held_out], labels[~held_out]))
 dataset = dataset.cache().shuffle(len(images), seed=job.step).repeat().map(move)
-dataset = dataset.batch(BATCH).prefetch(tf.data.AUTOTUNE)
+dataset = dataset.batch(BATCH).prefetch(2)
 batches = pondage.timed(strategy.experimental_distribute_dataset(dataset))
 
 

@@ -39,6 +39,8 @@ class Checkpoints:
         self._step.assign(step)
         if self._manager:
             return self._manager.save(checkpoint_number=step)
-        self._checkpoint.write(os.path.join(self._scratch, "ckpt"))
+        # save(), as the manager does, and not write(): inside a strategy's scope the counter of
+        # saves is a variable of all members, and they would wait for this one to make it.
+        self._checkpoint.save(os.path.join(self._scratch, "ckpt"))
         self._files.rmtree(self._scratch)
         return None
