@@ -64,6 +64,7 @@ class Job:
             self.save()
             _flush_summaries()
             reporter.step(step, last=True)
+            reporter.last_chance()
             leave(EXIT_SAVED, "asked to leave, step %d is saved" % step)
         if self._every and step // self._every > before // self._every:
             self.save()
@@ -73,6 +74,7 @@ class Job:
         self._notice.settle()
         self.save()
         reporter.step(self.step, last=True)
+        reporter.last_chance()
 
     def save(self):
         """Saves the step reached, if it is not saved yet. Called by all members or by none."""

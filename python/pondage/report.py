@@ -10,14 +10,16 @@ import time
 VERSION = 1
 MAX_BYTES = 4096
 STEP_INTERVAL_S = 1.0
+LAST_CHANCE_S = 0.5
 
 
 class Reporter:
     """Sends lines to `path`; with an empty path it does nothing."""
 
-    def __init__(self, path, clock=time.monotonic):
+    def __init__(self, path, clock=time.monotonic, sleep=time.sleep):
         self._path = path
         self._clock = clock
+        self._sleep = sleep
         self._socket = None
         self._unsent = {}  # lines that must arrive once, the newest of each kind
         self._next_step_at = None
@@ -44,6 +46,12 @@ class Reporter:
     def input_wait(self, permille):
         """The share of the last seconds in which the training waited for its input."""
         self._send("input-wait %d" % permille)
+
+    def last_chance(self):
+        """Before the process ends: waits a moment for a listener that is behind."""
+        deadline = self._clock() + LAST_CHANCE_S
+        while not self._flush() and self._clock() < deadline:
+            self._sleep(0.02)
 
     def _send_surely(self, kind, text):
         self._unsent[kind] = text

@@ -3,9 +3,9 @@
 import sys
 import unittest
 
-TIERS = {"unit": ["test_module"],
+TIERS = {"unit": ["test_module", "test_tf_env"],
          "tensorflow": ["test_training"],
-         "all": ["test_module", "test_training"]}
+         "all": ["test_module", "test_tf_env", "test_training"]}
 
 
 def main():

@@ -5,13 +5,13 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import unittest
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(REPOSITORY, "python"))
 
+from listener import Listener  # noqa: E402
 from pondage import agreement, report, server, timed  # noqa: E402
 
 
@@ -21,35 +21,6 @@ class Clock:
 
     def __call__(self):
         return self.now
-
-
-class Listener:
-    """Stands for the shim: a datagram socket, and what arrived at it."""
-
-    def __init__(self, test):
-        self._directory = tempfile.TemporaryDirectory()
-        test.addCleanup(self._directory.cleanup)
-        self.path = os.path.join(self._directory.name, "socket")
-        self.open()
-        test.addCleanup(self.close)
-
-    def open(self):
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self._socket.bind(self.path)
-        self._socket.setblocking(False)
-
-    def close(self):
-        self._socket.close()
-        if os.path.exists(self.path):
-            os.unlink(self.path)
-
-    def lines(self):
-        arrived = []
-        while True:
-            try:
-                arrived.append(self._socket.recv(65536).decode())
-            except BlockingIOError:
-                return arrived
 
 
 class Reports(unittest.TestCase):
@@ -103,6 +74,27 @@ class Reports(unittest.TestCase):
         self.assertEqual(len(self.shim.lines()), sent)
         self.reporter.input_wait(1)
         self.assertEqual(self.shim.lines(), ["1 checkpoint 5 /c-5", "1 input-wait 1"])
+
+    def test_before_the_end_a_late_listener_is_waited_for_but_not_long(self):
+        self.shim.close()
+
+        def open_at_the_third_look(seconds):
+            self.clock.now += seconds
+            if self.clock.now > 100.05:
+                self.shim.open()
+
+        late = report.Reporter(self.shim.path, self.clock, open_at_the_third_look)
+        late.checkpoint(800, "/c-800")
+        late.last_chance()
+        self.assertEqual(self.shim.lines(), ["1 checkpoint 800 /c-800"])
+
+        self.shim.close()
+        late = report.Reporter(self.shim.path, self.clock,
+                               lambda seconds: setattr(self.clock, "now", self.clock.now + seconds))
+        late.checkpoint(801, "/c-801")
+        began = self.clock.now
+        late.last_chance()
+        self.assertLess(self.clock.now - began, 1)
 
     def test_what_does_not_fit_one_line_is_not_sent(self):
         self.reporter.checkpoint(1, "/two\nlines")

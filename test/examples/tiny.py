@@ -1,0 +1,24 @@
+"""The smallest training of MultiWorkerMirroredStrategy: counts ones. For tests of leaving."""
+
+import sys
+
+import tensorflow as tf
+
+import pondage
+
+strategy = tf.distribute.MultiWorkerMirroredStrategy()
+with strategy.scope():
+    total = tf.Variable(0.0)
+
+job = pondage.Job(strategy, sys.argv[1], every=10, limit_s=3, total=total)
+
+
+@tf.function
+def count():
+    ones = strategy.run(lambda: tf.constant(1.0))
+    total.assign_add(strategy.reduce("SUM", ones, axis=None))
+
+
+print("START step=%d" % job.step, flush=True)
+for step in job.steps(10**9):
+    count()
