@@ -208,6 +208,21 @@ constexpr std::array kRows = std::to_array<Message>({
       "对于副本大小不同的作业, 规划器只尝试固定数量的放法。都放不下, 但没有试完。"},
      {"Equal replicas are always placed when they fit.", "大小相同的副本只要放得下就一定能放。"},
      {"", ""}},
+    {"PND-Q021",
+     {"kept for an earlier job", "为前面的作业保留"},
+     {"would fit, but what it would use is kept for {ahead_count:earlier job|earlier jobs}[: "
+      "{ahead}][; the "
+      "first starts by {until}]",
+      "放得下, 但要用的资源已为前面 {ahead_count} 个作业保留[: {ahead}][, 最早的将在 {until} "
+      "前启动]"},
+     {"The time limits of what runs tell when an earlier job starts. A later one may use its GPUs "
+      "until "
+      "then, but not longer, and this one has a longer limit or none.",
+      "根据运行中作业的时限可以知道前面的作业何时启动。后面的作业可以在此之前使用这些 GPU, "
+      "但不能更久, "
+      "而此作业的时限更长或没有时限。"},
+     {"A shorter time limit may let it start now.", "较短的时限也许能让它现在启动。"},
+     {"pondage run --time 30m ...", "pondage run --time 30m ..."}},
 });
 
 }  // namespace

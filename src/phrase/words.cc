@@ -45,6 +45,7 @@ constexpr std::array kHints = std::to_array<HintWord>({
     {"total", {"at most {value:GPU|GPUs} in all", "总共最多 {value} 张卡"}},
     {"type", {"no --gpu-type", "不指定 --gpu-type"}},
     {"labels", {"no node selector", "不指定节点标签"}},
+    {"time", {"--time {value}s", "--time {value}s"}},
     {"uncordon", {"pondage nodes undrain {value}", "pondage nodes undrain {value}"}},
 });
 

@@ -5,6 +5,7 @@
 // ask.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct Keeps {
   bool whole = false;  // ... and all else on those machines: it waits for cores or memory
   std::string level;   // room under the limit of this queue
   bool proven = true;  // false: it may fit, the search was cut
+  std::optional<base::Instant> start_latest;  // when its reservation begins
 };
 
 struct Waiting {

@@ -7,9 +7,13 @@
 //   1. Order, whatever the queue: gangs inside their queue's guarantee, priority (high first),
 //   arrival,
 //      id.
-//   2. A gang starts when it fits its queue's limits at every level and the free GPUs, and takes
-//      nothing that an earlier waiting gang could use: GPUs, cores where those are what it waits
-//      for, room under a limit. Held, unknown-queue and never-fitting gangs wait for nothing.
+//   2. A gang starts when it fits its queue's limits at every level and the free GPUs, and delays
+//   no
+//      earlier waiting gang. Where the hard limits of what runs tell when that one starts, it keeps
+//      exactly what it will then use, and a gang that ends before may use it meanwhile. Where they
+//      do not, it keeps all that it could use: GPUs, and cores where those are what it waits for. A
+//      gang at a queue's limit keeps the room under that limit. Gangs that wait for no other job
+//      (held, no such queue, never fitting, machines out of service) keep nothing.
 //   3. The search is complete for gangs of equal members. For mixed ones it gives up after a fixed
 //      number of steps, and the refusal says so (`proven`).
 //   4. Each refusal names the constraint that binds after all starts of this plan.
@@ -58,6 +62,7 @@ enum class Constraint : std::uint8_t {
   kHeld,        // suspended, held queue, restart delay
   kNoQueue,     // the queue it names does not exist
   kUnhealthy,   // the nodes that could hold it are cordoned or lost
+  kReserved,    // it would fit, but an earlier job starts there before this one ends
   kIncomplete,  // minAvailable is larger than the sum of its replicas
 };
 
@@ -80,9 +85,10 @@ struct Refusal {
   int ahead_count = 0;
   std::vector<std::string> present;  // GPU types of the fleet (never: type)
   // When that may change: first end, by limits, of a job that holds what it waits for; end of its
-  // restart delay (held).
+  // restart delay (held); start of the job ahead (reserved).
   std::optional<base::Instant> until;
-  std::optional<base::Instant> start_latest;  // by hard limits; none: unknown
+  // By hard limits, if nobody ahead starts elsewhere than foreseen; none: unknown.
+  std::optional<base::Instant> start_latest;
   bool proven = true;  // false: the search for a mixed gang ended at its step budget
 
   // The cheapest change that would start it now (never: that would let it start at all), as words

@@ -35,12 +35,14 @@ bool Overlap(const std::vector<bool>& a, const std::vector<bool>& b) {
 
 }  // namespace
 
-Explainer::Explainer(const Snapshot& snapshot, const queue::Tree& queues, Rooms& left)
+Explainer::Explainer(const Snapshot& snapshot, const queue::Tree& queues, Rooms& left,
+                     base::Instant now)
     : snapshot_(snapshot),
       queues_(queues),
       left_(left),
       healthy_(snapshot.fleet, View::kEmptyHealthy),
-      all_(snapshot.fleet, View::kEmptyAll) {
+      all_(snapshot.fleet, View::kEmptyAll),
+      now_(now) {
   for (const Holding& holding : snapshot.holdings) holdings_[holding.job] = &holding;
 }
 
@@ -55,6 +57,7 @@ Refusal Explainer::Explain(const Waiting& waiting) {
   }
   if (const std::optional<Refusal> over = OverLimit(waiting)) refusal = *over;
   refusal.proven = waiting.keeps.proven;
+  if (refusal.constraint != Constraint::kLimit) refusal.start_latest = waiting.keeps.start_latest;
   NameAhead(waiting, known.pool, refusal);
   Remember(waiting, known.pool);
   return refusal;
@@ -63,11 +66,11 @@ Refusal Explainer::Explain(const Waiting& waiting) {
 // By what it kept when it was offered: since then the limit of its queue may have filled up, too.
 void Explainer::Remember(const Waiting& waiting, const Pool& pool) {
   const Keeps& keeps = waiting.keeps;
-  if (!keeps.level.empty()) for_quota_[keeps.level].push_back({place_, waiting.ask->job});
+  if (!keeps.level.empty()) for_quota_[keeps.level].push_back({place_, waiting.ask->job, {}});
   if (!keeps.room) return;
   Pool kept = pool;
   if (!keeps.whole) kept.machines.assign(kept.machines.size(), false);
-  for_room_[kept].push_back({place_, waiting.ask->job});
+  for_room_[kept].push_back({place_, waiting.ask->job, keeps.start_latest});
 }
 
 std::optional<Refusal> Explainer::Unready(const Waiting& waiting) const {
@@ -117,6 +120,12 @@ std::optional<Refusal> Explainer::OverLimit(const Waiting& waiting) const {
   Refusal refusal = Of(waiting, Constraint::kLimit, "PND-Q006");
   WriteQuota(*over, refusal);
   refusal.have = std::max<std::int64_t>(0, refusal.limit - refusal.used);
+  std::map<base::JobId, std::int64_t> amounts;
+  for (const Holding& holding : snapshot_.holdings) {
+    const auto path = queues_.PathUp(holding.queue);
+    if (std::ranges::find(path, refusal.where) != path.end()) amounts[holding.job] = holding.gpus;
+  }
+  NameHolders(amounts, refusal);
   if (refusal.have > 0) refusal.help = "total=" + std::to_string(refusal.have);
   return refusal;
 }
@@ -195,7 +204,11 @@ Refusal Explainer::NoRoom(const Waiting& waiting) {
           together || refusal.constraint == Constraint::kFragmented ? "PND-Q007" : "PND-Q008";
   }
   refusal.help = CheapestChange(*waiting.ask, left_);
-  NameHolders(waiting.shape, refusal);
+  std::map<base::JobId, std::int64_t> amounts;
+  for (const Room& room : left_.all()) {
+    AddHolders(room, waiting.shape, refusal.resource, amounts);
+  }
+  NameHolders(amounts, refusal);
   return refusal;
 }
 
@@ -217,14 +230,14 @@ Explainer::Pool Explainer::PoolOf(const Shape& shape) const {
   return pool;
 }
 
-void Explainer::NameHolders(const Shape& shape, Refusal& refusal) const {
-  std::map<base::JobId, std::int64_t> amounts;
-  for (const Room& room : left_.all()) AddHolders(room, shape, refusal.resource, amounts);
+void Explainer::NameHolders(const std::map<base::JobId, std::int64_t>& amounts,
+                            Refusal& refusal) const {
   std::vector<std::pair<std::int64_t, base::JobId>> most;
   for (const auto& [job, amount] : amounts) {
-    if (amount > 0) most.emplace_back(-amount, job);
+    if (amount == 0) continue;
+    most.emplace_back(-amount, job);
     const auto holding = holdings_.find(job);
-    if (amount == 0 || holding == holdings_.end() || !holding->second->ends_by) continue;
+    if (holding == holdings_.end() || !holding->second->ends_by) continue;
     refusal.until = std::min(refusal.until.value_or(base::kNever), *holding->second->ends_by);
   }
   std::ranges::sort(most);
@@ -233,27 +246,45 @@ void Explainer::NameHolders(const Shape& shape, Refusal& refusal) const {
   }
 }
 
+std::vector<const std::vector<Explainer::Waiter>*> Explainer::Ahead(const Waiting& waiting,
+                                                                    const Pool& pool) const {
+  std::vector<const std::vector<Waiter>*> ahead;
+  for (const auto& [kept, waiters] : for_room_) {
+    if (Overlap(kept.gpus, pool.gpus) || Overlap(kept.machines, pool.machines)) {
+      ahead.push_back(&waiters);
+    }
+  }
+  if (TotalGpus(waiting.shape) == 0) return ahead;
+  for (const std::string_view level : queues_.PathUp(waiting.ask->queue)) {
+    const auto waiters = for_quota_.find(std::string(level));
+    if (waiters != for_quota_.end()) ahead.push_back(&waiters->second);
+  }
+  return ahead;
+}
+
 void Explainer::NameAhead(const Waiting& waiting, const Pool& pool, Refusal& refusal) const {
   std::vector<std::pair<std::size_t, base::JobId>> first;
-  const auto add = [&](const std::vector<Waiter>& waiters) {
-    refusal.ahead_count += static_cast<int>(waiters.size());
-    for (std::size_t i = 0; i < std::min<std::size_t>(3, waiters.size()); ++i) {
-      first.emplace_back(waiters[i].place, waiters[i].job);
+  base::Instant starts = base::kNever;
+  bool foreseeable = true;
+  for (const std::vector<Waiter>* waiters : Ahead(waiting, pool)) {
+    refusal.ahead_count += static_cast<int>(waiters->size());
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, waiters->size()); ++i) {
+      first.emplace_back((*waiters)[i].place, (*waiters)[i].job);
     }
-  };
-  for (const auto& [kept, waiters] : for_room_) {
-    if (Overlap(kept.gpus, pool.gpus) || Overlap(kept.machines, pool.machines)) add(waiters);
-  }
-  if (refusal.need > 0) {
-    for (const std::string_view level : queues_.PathUp(waiting.ask->queue)) {
-      const auto waiters = for_quota_.find(std::string(level));
-      if (waiters != for_quota_.end()) add(waiters->second);
-    }
+    // Reservations begin in the order of the line, and whoever has none comes last.
+    foreseeable &= waiters->back().start_latest.has_value();
+    starts = std::min(starts, waiters->front().start_latest.value_or(base::kNever));
   }
   std::ranges::sort(first);
   for (std::size_t i = 0; i < std::min<std::size_t>(3, first.size()); ++i) {
     refusal.ahead.push_back(first[i].second);
   }
+  if (refusal.constraint != Constraint::kOrder || first.empty() || !foreseeable) return;
+  refusal.constraint = Constraint::kReserved;
+  refusal.id = "PND-Q021";
+  refusal.until = starts;
+  const std::int64_t seconds = (starts - now_).value / 1000;  // the rest of a second is left unused
+  if (seconds > 0) refusal.help = "time=" + std::to_string(seconds);
 }
 
 }  // namespace pondage::plan

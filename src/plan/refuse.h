@@ -20,7 +20,7 @@ namespace pondage::plan {
 class Explainer {
  public:
   // `left`: the rooms after all starts, nothing kept. `queues`: with all starts charged.
-  Explainer(const Snapshot& snapshot, const queue::Tree& queues, Rooms& left);
+  Explainer(const Snapshot& snapshot, const queue::Tree& queues, Rooms& left, base::Instant now);
 
   // For waiting gangs in their order, each once.
   Refusal Explain(const Waiting& waiting);
@@ -39,6 +39,7 @@ class Explainer {
   struct Waiter {
     std::size_t place = 0;
     base::JobId job;
+    std::optional<base::Instant> start_latest;
   };
 
   std::optional<Refusal> Unready(const Waiting& waiting) const;
@@ -49,7 +50,8 @@ class Explainer {
   Refusal Unhealthy(const Waiting& waiting) const;
   Refusal NoRoom(const Waiting& waiting);
   Pool PoolOf(const Shape& shape) const;
-  void NameHolders(const Shape& shape, Refusal& refusal) const;
+  void NameHolders(const std::map<base::JobId, std::int64_t>& amounts, Refusal& refusal) const;
+  std::vector<const std::vector<Waiter>*> Ahead(const Waiting& waiting, const Pool& pool) const;
   void NameAhead(const Waiting& waiting, const Pool& pool, Refusal& refusal) const;
   void Remember(const Waiting& waiting, const Pool& pool);
 
@@ -63,6 +65,7 @@ class Explainer {
   std::map<Pool, std::vector<Waiter>> for_room_;          // who waits for it
   std::map<std::string, std::vector<Waiter>> for_quota_;  // by the level that is full
   std::size_t place_ = 0;
+  base::Instant now_;
 };
 
 }  // namespace pondage::plan

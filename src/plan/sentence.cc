@@ -65,6 +65,8 @@ const char* ConstraintName(Constraint constraint) {
       return "noqueue";
     case Constraint::kUnhealthy:
       return "unhealthy";
+    case Constraint::kReserved:
+      return "reserved";
     case Constraint::kIncomplete:
       return "incomplete";
   }

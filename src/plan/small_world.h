@@ -4,7 +4,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdlib>
+#include <cstddef>
 #include <deque>
 #include <optional>
 #include <string>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "base/random.h"
 #include "plan/plan.h"
 
 namespace pondage::plan::test {
@@ -55,9 +56,49 @@ class World {
     return asks_.back();
   }
 
-  plan::Plan Plan() const {
+  plan::Plan Plan(base::Instant now = {0}) const {
     const std::vector<Ask> asks(asks_.begin(), asks_.end());
-    return MakePlan({fleet_, queues_, asks, holdings_}, {0});
+    return MakePlan({fleet_, queues_, asks, holdings_}, now);
+  }
+
+  // What the plan starts runs, and waits no longer.
+  void CarryOut(const plan::Plan& plan, base::Instant now) {
+    for (const Placement& placement : plan.start) {
+      const auto ask = std::ranges::find(asks_, placement.job, &Ask::job);
+      REQUIRE(ask != asks_.end());
+      Holding holding{placement.job, ask->queue, 0, {}};
+      if (ask->limit) holding.ends_by = now + *ask->limit;
+      for (const fleet::Grant& grant : placement.grants) {
+        fleet_.Bind(placement.job, grant);
+        holding.gpus += static_cast<int>(grant.gpus.size());
+      }
+      queues_.Charge(ask->queue, base::WholeGpus(holding.gpus));
+      holdings_.push_back(holding);
+      asks_.erase(ask);
+    }
+  }
+
+  // One job that runs ends: some job early, or the one whose limit comes first at its limit.
+  // Returns when. Nothing runs: now.
+  base::Instant EndOne(base::Random& random, base::Instant now) {
+    if (holdings_.empty()) return now;
+    auto ending = std::ranges::min_element(holdings_, {}, [](const Holding& holding) {
+      return std::pair(holding.ends_by.value_or(base::kNever), holding.job);
+    });
+    base::Instant at = ending->ends_by.value_or(now);
+    if (random.OneIn(2)) {
+      at = now + base::Millis{random.Between(0, (at - now).value)};
+      ending = holdings_.begin() + static_cast<std::ptrdiff_t>(random.Below(holdings_.size()));
+    }
+    const fleet::Fleet before = fleet_;
+    for (const auto& [name, place] : before.places()) {
+      const auto held = place.grants.find(ending->job);
+      if (held == place.grants.end()) continue;
+      for (const fleet::Grant& grant : held->second) fleet_.Release(ending->job, grant);
+    }
+    queues_.Refund(ending->queue, base::WholeGpus(ending->gpus));
+    holdings_.erase(ending);
+    return at;
   }
 
   std::vector<int> Started() const {
