@@ -52,7 +52,7 @@ struct Ask {
   std::optional<base::Millis> limit;        // hard run-time limit
 };
 
-// Why a gang waits. Order as in scheduling.md section 4.
+// Why a gang waits.
 enum class Constraint : std::uint8_t {
   kNever,       // no present machine or limit can ever satisfy it
   kLimit,       // a queue's limit, at a named level

@@ -47,7 +47,7 @@ TEST(Plan, GangsInsideTheirGuaranteeComeFirst) {
       << "3 straddles the guarantee and comes after 1";
 }
 
-// scheduling.md, section 4, tests of refusals.
+// The four refusals that every planner must get right: fragmented, never, limit, reserved.
 TEST(Refusal, EnoughButNotTogetherIsFragmented) {
   World world;
   world.Machine("n1", 3);

@@ -46,7 +46,7 @@ TEST(Reserve, AJobThatEndsInTimeStartsOutOfTurn) {
   EXPECT_EQ(world.Waiting(1).start_latest, In(30));
 }
 
-// scheduling: head reserved at +30 min, an ask with a limit of 60 min that would use its GPUs.
+// Head reserved at +30 min, an ask with a limit of 60 min that would use its GPUs.
 TEST(Reserve, AJobThatWouldEndTooLateSaysWhichLimitWouldDo) {
   World world = HeadOfLine();
   world.Gang(2, 1, 2).limit = SecondsLong(60 * 60);

@@ -1,7 +1,7 @@
 // The tree of queues: who may use how much, up every path to the root.
 //
 // Single-threaded, owned by the pool; planners work on a copy. GPU quota is in milli-GPU.
-// Source: scheduling.md 1.2-1.3 (guarantee, limit, borrowed). Invariants:
+// A guarantee is carved out of the parent's; what is used beyond it is borrowed. Invariants:
 //   1. used(q) = own use + sum of used over children, at every queue.
 //   2. A queue whose parent is unknown hangs from the root; a cycle of parents is cut at its
 //      alphabetically first member, which then hangs from the root.
