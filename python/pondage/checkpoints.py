@@ -1,7 +1,7 @@
-"""Where a training's checkpoints lie: DIR/ckpt is the chief's and the only one that counts.
+"""Where a training's checkpoints lie. The chief's are the only ones that count.
 
 In a MultiWorkerMirrored training every member must save, since saving may need all of them; the
-others write to DIR/.<role>-<index> and remove it at once.
+others write to a hidden folder beside, .<role>-<index>, and remove it at once.
 """
 
 import os
@@ -21,14 +21,14 @@ class Checkpoints:
         self._files = tf.io.gfile
         self._step = tf.Variable(0, dtype=tf.int64, trainable=False)
         self._checkpoint = tf.train.Checkpoint(step=self._step, **tracked)
-        self._saved = os.path.join(directory, "ckpt")
+        self._directory = directory
         self._scratch = None if chief else os.path.join(directory, "." + member)
-        self._manager = chief and tf.train.CheckpointManager(self._checkpoint, self._saved, keep)
+        self._manager = chief and tf.train.CheckpointManager(self._checkpoint, directory, keep)
         self._latest = tf.train.latest_checkpoint
 
     def restore(self):
         """Takes up the newest checkpoint; returns its step, 0 if there is none."""
-        newest = self._latest(self._saved)
+        newest = self._latest(self._directory)
         if newest:
             # Fails if the model has a variable that the checkpoint lacks.
             self._checkpoint.restore(newest).assert_existing_objects_matched()

@@ -7,15 +7,13 @@ from .checkpoints import Checkpoints
 from .notice import EXIT_SAVED, Notice, leave
 from .report import reporter
 
-DEFAULT_DIRECTORY = "checkpoints"
-
 
 class Job:
     """Make it after the strategy and everything that it shall save; it restores at once.
 
     strategy   any tf.distribute strategy
-    directory  where checkpoints go (DIR/ckpt); by default $PONDAGE_CHECKPOINT_DIR, else
-               ./checkpoints. All members must see it.
+    directory  of the training; checkpoints go to DIR/ckpt. Without it they go to the folder
+               $PONDAGE_CHECKPOINT_DIR, else to ./ckpt. All members must see it.
     every      save after so many steps; 0: only at the end and when asked to leave
     keep       how many checkpoints stay
     limit_s    how long to wait, once asked to leave, for a step that all members reach
@@ -29,12 +27,11 @@ class Job:
 
     def __init__(self, strategy, directory=None, every=100, keep=2, limit_s=20, log=print,
                  **tracked):
-        self.directory = _absolute(
-            directory or os.environ.get("PONDAGE_CHECKPOINT_DIR") or DEFAULT_DIRECTORY)
+        self.checkpoint_directory = _checkpoint_directory(directory)
         self.is_chief = agreement.is_chief(strategy)
         self._every = every
         self._log = log or (lambda line: None)
-        self._checkpoints = Checkpoints(self.directory, tracked, self.is_chief,
+        self._checkpoints = Checkpoints(self.checkpoint_directory, tracked, self.is_chief,
                                         _member(strategy), keep)
         self.step = self._saved_step = self._checkpoints.restore()
         total, members = agreement.over(strategy)
@@ -87,8 +84,12 @@ class Job:
         self._log("SAVED step=%d %s" % (self.step, path or "(the chief's copy counts)"))
 
 
-def _absolute(directory):
-    return directory if "://" in directory else os.path.abspath(directory)
+def _checkpoint_directory(directory):
+    if directory:
+        chosen = os.path.join(directory, "ckpt")
+    else:
+        chosen = os.environ.get("PONDAGE_CHECKPOINT_DIR") or "ckpt"
+    return chosen if "://" in chosen else os.path.abspath(chosen)  # gs:// and the like stay
 
 
 def _member(strategy):

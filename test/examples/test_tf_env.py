@@ -1,4 +1,4 @@
-"""python/tf-env, with a stand-in for Python: what it installs, when, and what it says when it fails."""
+"""tools/tf-env, with a stand-in for Python: what it installs, when, and what it says when it fails."""
 
 import os
 import subprocess
@@ -32,7 +32,7 @@ class TfEnv(unittest.TestCase):
 
     def run_it(self, *arguments, **env):
         return subprocess.run(
-            [os.path.join(REPOSITORY, "python", "tf-env"), os.path.join(self.here, "env")] +
+            [os.path.join(REPOSITORY, "tools", "tf-env"), os.path.join(self.here, "env")] +
             list(arguments), capture_output=True, text=True,
             env=dict(os.environ, PONDAGE_PYTHON=self.python, FAKE_LOG=self.log, **env))
 

@@ -66,7 +66,8 @@ class Training(unittest.TestCase):
         self.assertTrue(any(name.startswith("events.out.tfevents")
                             for _, _, names in os.walk(os.path.join(self.out, "tensorboard"))
                             for name in names))
-        self.assertEqual([name for name in os.listdir(self.out) if name.startswith(".")], [])
+        self.assertEqual([name for _, folders, _ in os.walk(self.out) for name in folders
+                          if name.startswith(".")], [])
 
 
 class CustomLoop(Training):
@@ -172,8 +173,9 @@ class Tpu(Training):
 
 class Leaving(Training):
     def test_a_frozen_peer_makes_a_common_step_impossible(self):
-        with Gang([TINY, self.out], {"worker": 2}, env=self.env) as gang:
-            gang.wait_for("worker-0", "SAVED")
+        self.env["PONDAGE_CHECKPOINT_DIR"] = self.out
+        with Gang([TINY], {"worker": 2}, env=self.env) as gang:
+            gang.wait_for("worker-0", "SAVED step=10 %s/ckpt-10" % self.out)
             gang.signal(signal.SIGSTOP, "worker-1")
             gang.signal(signal.SIGTERM, "worker-0")
             self.assertEqual(gang.wait_exit("worker-0"), [43], gang.all_logs())
@@ -182,7 +184,7 @@ class Leaving(Training):
     def test_a_member_that_waits_for_its_peer_is_deaf_but_has_said_hello(self):
         shim = Listener(self)
         self.env["PONDAGE_SOCKET"] = shim.path
-        gang = Gang([TINY, self.out], {"worker": 2}, env=self.env)
+        gang = Gang([TINY], {"worker": 2}, env=self.env)
         self.addCleanup(gang.__exit__)
         gang.start("worker", 0)
         process = gang.members["worker-0"]
