@@ -60,6 +60,7 @@ struct NotStarted {
   std::vector<int> ports_taken;
   bool not_found = false;               // 127: no such program
   bool not_executable = false;          // 126
+  std::string id;                       // of the message catalogue ("PND-R002"); may be empty
 };
 struct Said {                           // by the job's own module
   std::string uid;

@@ -49,7 +49,7 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
 }
 
 base::Error NotSet(const std::string& path) {
-  return {base::Kind::kUnavailable, "PND-R005", path,
+  return {base::Kind::kUnavailable, "PND-R007", path,
           std::string("cannot be set: ") + std::strerror(errno)};
 }
 

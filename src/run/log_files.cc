@@ -25,7 +25,7 @@ constexpr std::size_t kIndexLimit = 64u << 20;
 constexpr std::size_t kChunkLimit = 16u << 20;
 
 base::Error Missing(const std::string& uid, int start) {
-  return {base::Kind::kNotFound, "PND-R006", "pod " + uid,
+  return {base::Kind::kNotFound, "", "pod " + uid,
           "start " + std::to_string(start) + " has no log on this machine"};
 }
 
@@ -117,7 +117,7 @@ base::Result<std::vector<LogFiles::Piece>> LogFiles::Open(const std::string& uid
     pieces.push_back({begin, size, std::move(newest)});
     return pieces;
   }
-  return base::Fail(base::Kind::kUnavailable, "PND-R007", "pod " + uid,
+  return base::Fail(base::Kind::kUnavailable, "", "pod " + uid,
                     "its log is being rotated too fast to read");
 }
 

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kEntries = 4096;
 
 base::Error Problem(const std::string& target, const std::string& message) {
-  return {base::Kind::kInvalid, "PND-R002", target, message};
+  return {base::Kind::kInvalid, "PND-R005", target, message};
 }
 
 bool IsPlainPath(const fs::path& path) {

@@ -35,6 +35,8 @@ RunnerTest::RunnerTest() {
   std::string name = "/tmp/pondage-run-test-XXXXXX";
   EXPECT_NE(mkdtemp(name.data()), nullptr);
   data_ = name;
+  settings_.data_dir = data_;
+  settings_.shim = std::string(PONDAGE_BIN_DIR) + "/pondage-shim";
   place_ = ThisMachine();
   place_.name = name.substr(5);
   StartServer();
@@ -60,19 +62,16 @@ RunnerTest::~RunnerTest() {
     });
   }
   for (const char* controller : {"memory", "cpu", "pids", "freezer", "unified"}) {
-    rmdir(("/sys/fs/cgroup/" + std::string(controller) + "/" + place_.name).c_str());
+    rmdir(("/sys/fs/cgroup/" + std::string(controller) + "/" + data_.substr(5)).c_str());
   }
-  rmdir(("/sys/fs/cgroup/" + place_.name).c_str());
+  rmdir(("/sys/fs/cgroup/" + data_.substr(5)).c_str());
   std::filesystem::remove_all(data_);
 }
 
 void RunnerTest::StartServer() {
   runner_.reset();
-  RunnerSettings settings;
-  settings.data_dir = data_;
-  settings.shim = std::string(PONDAGE_BIN_DIR) + "/pondage-shim";
   std::filesystem::create_directories(data_ + "/replicas");
-  runner_ = std::make_unique<ShimRunner>(settings, FindCgroups(place_), clock_);
+  runner_ = std::make_unique<ShimRunner>(settings_, FindCgroups(place_), clock_);
   {
     const std::lock_guard lock(mutex_);
     readings_.clear();

@@ -73,7 +73,8 @@ class RunnerTest : public ::testing::Test {
 
   WallClock clock_;
   std::string data_;
-  CgroupPlace place_;
+  RunnerSettings settings_;  // of the next StartServer()
+  CgroupPlace place_;        // ... too
   std::unique_ptr<ShimRunner> runner_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "base/assert.h"
@@ -46,6 +48,7 @@ port::Reading Reading(const shim::Ended& ended) {
     port::NotStarted refusal{ended.uid, start, ended.message, {}};
     refusal.not_found = ended.code == 127;
     refusal.not_executable = ended.code == 126;
+    refusal.id = ended.id;
     return refusal;
   }
   return port::Exited{ended.uid,
@@ -493,7 +496,11 @@ void ShimRunner::Core::Erase(const std::string& uid) {
   }
   if (replica == nullptr && directory.IsLocked()) return;
   replicas_.erase(uid);
-  slow_.Post([directory] { directory.Erase(); });
+  slow_.Post([directory, volumes = settings_.data_dir + "/volumes/" + uid] {
+    directory.Erase();
+    std::error_code ignored;
+    std::filesystem::remove_all(volumes, ignored);
+  });
 }
 
 // ---- the face

@@ -43,7 +43,7 @@ base::Result<pid_t> SpawnShim(const Spawn& spawn) {
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (error != 0) {
-    return base::Fail(base::Kind::kUnavailable, "PND-R001", "",
+    return base::Fail(base::Kind::kUnavailable, "PND-R007", "",
                       "cannot start " + spawn.argv.front() + ": " + std::strerror(error));
   }
   return child;

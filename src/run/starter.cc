@@ -58,7 +58,7 @@ port::NotStarted Refusal(const port::Launch& launch, const base::Error& error) {
   refusal.uid = launch.uid;
   refusal.start = launch.start;
   refusal.message = error.object.empty() ? error.message : error.object + " " + error.message;
-  if (!error.id.empty()) refusal.message += " (" + error.id + ")";
+  refusal.id = error.id;
   return refusal;
 }
 
@@ -78,6 +78,7 @@ std::variant<pid_t, port::NotStarted> Starter::Start(const port::Launch& launch,
     port::NotStarted refusal{
         launch.uid, launch.start, "a port it needs is taken by another program", {}};
     refusal.ports_taken = std::move(taken);
+    refusal.id = "PND-R001";
     return refusal;
   }
   auto mounts = Mounts(launch, directory);
@@ -86,7 +87,7 @@ std::variant<pid_t, port::NotStarted> Starter::Start(const port::Launch& launch,
   if (!spec) return Refusal(launch, spec.error());
   if (!shim::ReplaceFile(directory.File("spec"), shim::Encode(*spec), false)) {
     cgroups_.Remove(launch.uid);
-    return Refusal(launch, {base::Kind::kUnavailable, "PND-R003", directory.path(),
+    return Refusal(launch, {base::Kind::kUnavailable, "PND-R007", directory.path(),
                             std::string("cannot be written: ") + std::strerror(errno)});
   }
 
@@ -120,7 +121,7 @@ base::Result<std::vector<std::string>> Starter::Mounts(const port::Launch& launc
     if (launch.user_id) {
       const auto group = static_cast<gid_t>(launch.group_id.value_or(gid_t(-1)));
       if (chown(mount.source.c_str(), *launch.user_id, group) != 0) {
-        return base::Fail(base::Kind::kUnavailable, "PND-R003", mount.source,
+        return base::Fail(base::Kind::kUnavailable, "PND-R007", mount.source,
                           "cannot be given to its user");
       }
     }

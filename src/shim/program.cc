@@ -132,9 +132,10 @@ StartFailure Describe(const Spec& spec, const Failure& failure) {
     case Step::kGroup:
       return {128, "cannot join its control group: " + why};
     case Step::kAccount:
-      return {128, "cannot take the account of its user: " + why};
+      return {128, "cannot take the account of its user: " + why, "PND-R008"};
     case Step::kDirectory:
-      return {128, "cannot enter its working directory " + spec.working_dir + ": " + why};
+      return {128, "cannot enter its working directory " + spec.working_dir + ": " + why,
+              "PND-R006"};
     case Step::kOutput:
       return {128, "cannot set up its output: " + why};
     case Step::kOrphan:
@@ -145,11 +146,12 @@ StartFailure Describe(const Spec& spec, const Failure& failure) {
   const std::string& name = spec.argv.front();
   switch (failure.error) {
     case ENOENT:
-      return {127, "no program " + name + " was found"};
+      return {127, "no program " + name + " was found", "PND-R002"};
     case EACCES:
-      return {126, name + " may not be executed"};
+      return {126, name + " may not be executed", "PND-R003"};
     case ENOEXEC:
-      return {126, name + " cannot be executed: its first line names no usable interpreter"};
+      return {126, name + " cannot be executed: its first line names no usable interpreter",
+              "PND-R003"};
     default:
       return {128, "cannot start " + name + ": " + why};
   }

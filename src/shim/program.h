@@ -17,6 +17,7 @@ namespace pondage::shim {
 struct StartFailure {
   int code = 128;
   std::string message;
+  std::string id = "PND-R007";  // of the message catalogue
 };
 struct StartedProgram {
   pid_t pid = 0;

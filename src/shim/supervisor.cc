@@ -103,6 +103,7 @@ void Supervisor::Start() {
     ended_.code = started.failure->code;
     ended_.reason = "StartFailed";
     ended_.message = started.failure->message;
+    ended_.id = started.failure->id;
     ended_.at_unix_ms = UnixMs();
     ended_.at_boottime_ms = NowMs();
     return;

@@ -184,6 +184,7 @@ void EndedFields(Visitor& visit, T& ended) {
   visit("code", ended.code);
   visit("reason", ended.reason);
   visit("message", ended.message);
+  visit("id", ended.id);
   visit("at-unix-ms", ended.at_unix_ms);
   visit("at-boottime-ms", ended.at_boottime_ms);
   visit("boot-id", ended.boot_id);

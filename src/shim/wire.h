@@ -53,6 +53,7 @@ struct Ended {
   std::int64_t code = 0;  // as a shell shows it: 128 + n for signal n
   std::string reason;
   std::string message;
+  std::string id;  // of the message catalogue, for StartFailed
   std::int64_t at_unix_ms = 0;
   std::int64_t at_boottime_ms = 0;
   std::string boot_id;

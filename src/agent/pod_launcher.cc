@@ -1,0 +1,143 @@
+#include "agent/pod_launcher.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "agent/replica_env.h"
+#include "agent/volumes.h"
+#include "base/assert.h"
+#include "manifest/annotations.h"
+#include "manifest/object.h"
+
+namespace pondage::agent {
+namespace {
+
+constexpr std::string_view kEnvironment = "pondage.dev/environment";
+
+const boost::json::object& Member(const boost::json::object& object, std::string_view name) {
+  static const boost::json::object kEmpty;
+  const auto* const member = object.if_contains(name);
+  return member != nullptr && member->is_object() ? member->get_object() : kEmpty;
+}
+
+std::string Text(const boost::json::object& object, std::string_view name) {
+  const auto* const member = object.if_contains(name);
+  return member != nullptr && member->is_string() ? std::string(member->get_string()) : "";
+}
+
+std::optional<int> Number(std::string_view text) {
+  int number = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || stop != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+base::Error Refused(base::Kind kind, const char* id, const std::string& object,
+                    const std::string& why) {
+  return {kind, id, object, why};
+}
+
+}  // namespace
+
+// What of a Pod's metadata its launch needs.
+struct PodLauncher::Pod {
+  std::string uid, space;
+  boost::json::object annotations;
+
+  static base::Result<Pod> Read(const std::string& body) {
+    TRY(const auto parsed, manifest::ParseJson(body));
+    if (!parsed.is_object()) {
+      return std::unexpected(Refused(base::Kind::kInvalid, "PND-R007", "the Pod", "is no object"));
+    }
+    const auto& metadata = Member(parsed.get_object(), "metadata");
+    Pod pod{Text(metadata, "uid"), Text(metadata, "namespace"), Member(metadata, "annotations")};
+    if (pod.uid.empty()) {
+      return std::unexpected(Refused(base::Kind::kInvalid, "PND-R007", "the Pod", "has no uid"));
+    }
+    return pod;
+  }
+};
+
+PodLauncher::PodLauncher(LaunchSettings settings, DataOf data_of)
+    : settings_(std::move(settings)),
+      data_of_(std::move(data_of)),
+      environments_(settings_.data_dir),
+      server_(AccountOf(geteuid())) {
+  REQUIRE(settings_.data_dir.starts_with('/'));
+  if (server_.user != 0) server_.group = getegid();
+}
+
+// A Pod may name its interpreter's directory itself (`pondage run` of another account does): that
+// is no more than its command could do.
+base::Result<Environment> PodLauncher::EnvironmentOf(const Pod& pod,
+                                                     const std::string& image) const {
+  Environment named;
+  named.image = image;
+  named.prefix = Text(pod.annotations, kEnvironment);
+  if (named.prefix.empty()) return environments_.For(image);
+  if (named.prefix.starts_with('/') && access((named.prefix + "/bin/python").c_str(), X_OK) == 0)
+    return named;
+  return std::unexpected(Refused(base::Kind::kInvalid, "PND-E003", named.prefix,
+                                 "has no bin/python that may be executed"));
+}
+
+base::Result<port::Launch> PodLauncher::LaunchOf(const std::string& pod_body, int start) {
+  TRY(const Pod pod, Pod::Read(pod_body));
+  const auto read = [&](const std::string& kind, const std::string& name) {
+    return data_of_(kind, pod.space, name);
+  };
+  TRY(manifest::PodProgram program, manifest::ProgramOf(pod_body, read));
+  TRY(const Environment environment, EnvironmentOf(pod, program.image));
+  TRY(const Account account,
+      Choose(server_, settings_.run_as, program.run_as_user, program.run_as_group));
+  const bool changes_account =
+      server_.user == 0 && (settings_.run_as || program.run_as_user || program.run_as_group);
+  const VolumePlace place{settings_.data_dir, pod.uid, pod.space, account, changes_account};
+
+  port::Launch launch;
+  launch.uid = pod.uid;
+  launch.start = start;
+  launch.argv = std::move(program.argv);
+  TRY(auto mounts, MakeVolumes(program, place, read));
+  launch.mounts = std::move(mounts);
+  for (const port::Mount& mount : settings_.mounts) {
+    if (std::ranges::find(launch.mounts, mount.target, &port::Mount::target) ==
+        launch.mounts.end()) {
+      launch.mounts.push_back(mount);
+    }
+  }
+  launch.working_dir = program.working_dir;
+  if (launch.working_dir.empty()) {
+    TRY(auto scratch, MakeScratch(place));
+    launch.working_dir = std::move(scratch);
+  }
+  if (changes_account) {
+    launch.user_id = account.user;
+    launch.group_id = account.group;
+  }
+  launch.memory_limit = program.memory_limit;
+  launch.cpu_limit = program.cpu_limit;
+  launch.pids_limit = settings_.pids_limit;
+  launch.log_cap = settings_.log_cap;
+  if (const auto port = Number(Text(pod.annotations, manifest::kPort)); port && *port > 0)
+    launch.ports = {*port};
+
+  ReplicaEnv wanted;
+  wanted.pod = std::move(program.env);
+  wanted.prefix = environment.prefix;
+  wanted.is_virtual_environment = access((environment.prefix + "/pyvenv.cfg").c_str(), R_OK) == 0;
+  wanted.account = account;
+  wanted.python_dir = settings_.python_dir;
+  launch.env = MakeEnv(wanted);
+  if (const auto found = launch.env.find("PONDAGE_CHECKPOINT_DIR"); found != launch.env.end()) {
+    launch.checkpoint_dir = OnThisMachine(found->second, launch.mounts);
+  }
+  return launch;
+}
+
+}  // namespace pondage::agent

@@ -1,0 +1,48 @@
+// A stored Pod as a program of this machine: its environment's Python, its account, its volumes.
+//
+// Thread rule: port::Launcher's. Makes directories; starts nothing.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/account.h"
+#include "agent/environments.h"
+#include "manifest/pod.h"
+#include "port/launcher.h"
+
+namespace pondage::agent {
+
+struct LaunchSettings {
+  std::string data_dir;
+  std::vector<port::Mount> mounts;  // in every replica (`--mount`)
+  std::optional<Account> run_as;    // (`--run-as`)
+  std::string python_dir;           // holds the module `pondage`; empty: not offered
+  base::Bytes log_cap{100 << 20};
+  std::int64_t pids_limit = 32'768;  // threads count
+};
+
+class PodLauncher : public port::Launcher {
+ public:
+  // Data of a ConfigMap or Secret: (kind, namespace, name).
+  using DataOf = std::function<std::optional<std::map<std::string, std::string>>(
+      const std::string& kind, const std::string& space, const std::string& name)>;
+
+  PodLauncher(LaunchSettings settings, DataOf data_of);
+
+  base::Result<port::Launch> LaunchOf(const std::string& pod_body, int start) override;
+
+ private:
+  struct Pod;
+  base::Result<Environment> EnvironmentOf(const Pod& pod, const std::string& image) const;
+
+  LaunchSettings settings_;
+  DataOf data_of_;
+  Environments environments_;
+  Account server_;
+};
+
+}  // namespace pondage::agent

@@ -1,0 +1,195 @@
+#include "agent/pod_launcher.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "agent/replica_env.h"
+#include "agent/volumes.h"
+
+namespace pondage::agent {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+std::string ReadText(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+class LauncherTest : public ::testing::Test {
+ protected:
+  LauncherTest() {
+    std::string name = "/tmp/pondage-agent-test-XXXXXX";
+    EXPECT_NE(mkdtemp(name.data()), nullptr);
+    directory_ = name;
+    data_ = directory_ / "data";
+    fs::create_directories(data_);
+    MakePython(directory_ / "venv", R"({"python": "3.11.2", "tensorflow": "2.15.1", "keras": ""})");
+  }
+  ~LauncherTest() override { fs::remove_all(directory_); }
+
+  // A Python that answers as told.
+  static void MakePython(const fs::path& prefix, const std::string& answer) {
+    fs::create_directories(prefix / "bin");
+    std::ofstream(prefix / "pyvenv.cfg") << "home = /usr/bin\n";
+    std::ofstream(prefix / "bin/python") << "#!/bin/sh\necho '" << answer << "'\n";
+    fs::permissions(prefix / "bin/python", fs::perms::owner_all);
+  }
+
+  static std::string Pod(const std::string& spec_rest, const std::string& annotations = "") {
+    return R"({"metadata": {"name": "mnist-worker-0", "namespace": "ml", "uid": "pod-uid-1", "annotations": {)" +
+           annotations + R"("pondage.dev/port": "20001", "pondage.dev/attempt": "2"}}, "spec": {)" +
+           spec_rest + "}}";
+  }
+  static std::string Container(const std::string& rest) {
+    return R"("containers": [{"name": "tensorflow", "image": "tensorflow/tensorflow:2.15.1", )" +
+           rest + "}]";
+  }
+
+  PodLauncher Launcher(LaunchSettings settings = {}) {
+    settings.data_dir = data_;
+    return {settings,
+            [](const std::string& kind, const std::string& space,
+               const std::string& name) -> std::optional<std::map<std::string, std::string>> {
+              if (space != "ml") return std::nullopt;
+              if (kind == "configmaps" && name == "words")
+                return {{{"a.txt", "alpha"}, {"b.txt", "beta"}}};
+              if (kind == "secrets" && name == "key") return {{{"token", "hush"}}};
+              return std::nullopt;
+            }};
+  }
+
+  fs::path directory_;
+  fs::path data_;
+};
+
+TEST_F(LauncherTest, APodBecomesAProgramOfItsEnvironment) {
+  ASSERT_TRUE(Environments(data_).Add("tensorflow/tensorflow:2.15.1", directory_ / "venv"));
+  LaunchSettings settings;
+  settings.python_dir = "/opt/pondage/python";
+  settings.mounts = {{"/srv/data", "/data", true}};
+  auto launcher = Launcher(settings);
+  const auto launch = launcher.LaunchOf(
+      Pod(Container(
+          R"json("command": ["python", "train.py"], "args": ["--dir=$(DIR)"], "workingDir": "/srv",
+                       "env": [{"name": "DIR", "value": "/data/x"}, {"name": "PATH", "value": "/opt/bin"},
+                               {"name": "PONDAGE_CHECKPOINT_DIR", "value": "/data/x/ckpt"}],
+                       "resources": {"limits": {"cpu": "1500m", "memory": "2Gi"}})json")),
+      3);
+  ASSERT_TRUE(launch) << launch.error().message;
+  EXPECT_EQ(launch->uid, "pod-uid-1");
+  EXPECT_EQ(launch->start, 3);
+  EXPECT_EQ(launch->argv, (std::vector<std::string>{"python", "train.py", "--dir=/data/x"}));
+  EXPECT_EQ(launch->working_dir, "/srv");
+  EXPECT_EQ(launch->ports, std::vector<int>{20001});
+  EXPECT_EQ(launch->cpu_limit.value, 1500);
+  EXPECT_EQ(launch->memory_limit.value, std::int64_t{2} << 30);
+  const std::string venv = directory_ / "venv";
+  EXPECT_EQ(launch->env.at("PATH"), venv + "/bin:/opt/bin");
+  EXPECT_EQ(launch->env.at("VIRTUAL_ENV"), venv);
+  EXPECT_EQ(launch->env.at("PYTHONPATH"), "/opt/pondage/python");
+  EXPECT_EQ(launch->mounts, (std::vector<port::Mount>{{"/srv/data", "/data", true}}));
+  EXPECT_EQ(launch->checkpoint_dir, "/srv/data/x/ckpt");  // where it lies outside of its mounts
+}
+
+TEST_F(LauncherTest, RefusesWhatCannotRunHere) {
+  auto launcher = Launcher();
+  const auto unserved = launcher.LaunchOf(Pod(Container(R"("command": ["true"])")), 0);
+  ASSERT_FALSE(unserved);
+  EXPECT_EQ(unserved.error().id, "PND-E001");
+
+  const auto moved = launcher.LaunchOf(
+      Pod(Container(R"("command": ["true"])"), R"("pondage.dev/environment": "/no/such/prefix", )"),
+      0);
+  ASSERT_FALSE(moved);
+  EXPECT_EQ(moved.error().id, "PND-E003");
+  EXPECT_FALSE(launcher.LaunchOf("{", 0));
+  EXPECT_FALSE(launcher.LaunchOf("[]", 0));
+}
+
+TEST_F(LauncherTest, APodMayBringItsOwnInterpreter) {
+  auto launcher = Launcher();
+  const std::string venv = directory_ / "venv";
+  const auto launch = launcher.LaunchOf(
+      Pod(Container(R"("command": ["true"])"), R"("pondage.dev/environment": ")" + venv + R"(", )"),
+      0);
+  ASSERT_TRUE(launch) << launch.error().message;
+  EXPECT_TRUE(launch->env.at("PATH").starts_with(venv + "/bin:/usr/local/sbin"));
+  EXPECT_EQ(launch->working_dir, data_ / "volumes/pod-uid-1/work");
+  EXPECT_TRUE(fs::is_directory(launch->working_dir));
+}
+
+TEST_F(LauncherTest, MakesVolumes) {
+  ASSERT_TRUE(Environments(data_).Add("tensorflow/tensorflow:2.15.1", directory_ / "venv"));
+  auto launcher = Launcher();
+  const auto launch = launcher.LaunchOf(
+      Pod(R"("volumes": [{"name": "host", "hostPath": {"path": "/srv"}}, {"name": "scratch", "emptyDir": {}},
+                         {"name": "words", "configMap": {"name": "words", "items": [{"key": "a.txt", "path": "in/a"}]}},
+                         {"name": "key", "secret": {"secretName": "key"}},
+                         {"name": "claim", "persistentVolumeClaim": {"claimName": "results"}}], )" +
+          Container(R"("command": ["true"], "volumeMounts": [
+            {"name": "host", "mountPath": "/host", "readOnly": true}, {"name": "scratch", "mountPath": "/scratch"},
+            {"name": "words", "mountPath": "/words"}, {"name": "key", "mountPath": "/key"},
+            {"name": "claim", "mountPath": "/out", "subPath": "run/1"}])")),
+      0);
+  ASSERT_TRUE(launch) << launch.error().message;
+  const auto& mounts = launch->mounts;
+  ASSERT_EQ(mounts.size(), 5u);
+  EXPECT_EQ(mounts[0], (port::Mount{"/srv", "/host", true}));
+  EXPECT_EQ(mounts[1].source, data_ / "volumes/pod-uid-1/empty-scratch");
+  EXPECT_EQ(ReadText(mounts[2].source + "/in/a"), "alpha");
+  EXPECT_FALSE(fs::exists(mounts[2].source + "/b.txt"));
+  EXPECT_EQ(ReadText(mounts[3].source + "/token"), "hush");
+  struct stat status{};
+  ASSERT_EQ(stat(mounts[3].source.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777u, 0700u);
+  EXPECT_EQ(mounts[4].source, data_ / "claims/ml/results/run/1");
+  EXPECT_TRUE(fs::is_directory(mounts[4].source));
+}
+
+TEST_F(LauncherTest, AVolumesPathStaysInside) {
+  manifest::PodProgram program;
+  program.mounts.push_back({.source = manifest::PodProgram::VolumeMount::Source::kEmptyDir,
+                            .name = "scratch",
+                            .host_path = "",
+                            .sub_path = "../../other",
+                            .target = "/x",
+                            .items = {}});
+  const VolumePlace place{data_, "pod-uid-1", "ml", AccountOf(geteuid()), false};
+  const auto refused = MakeVolumes(program, place, nullptr);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().id, "PND-R005");
+}
+
+TEST(Account, OnlyRootBecomesSomebodyElse) {
+  const Account root{0, 0, "root", "/root"};
+  const Account user{1000, 1000, "ada", "/home/ada"};
+  EXPECT_EQ(Choose(root, std::nullopt, std::nullopt, std::nullopt), root);
+  EXPECT_EQ(Choose(root, user, std::nullopt, std::nullopt), user);
+  EXPECT_EQ(Choose(root, user, 1234567, std::nullopt)->user, 1234567u);
+  EXPECT_EQ(Choose(user, std::nullopt, 1000, std::nullopt), user);
+  const auto refused = Choose(user, std::nullopt, 0, std::nullopt);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().id, "PND-R008");
+  EXPECT_FALSE(Choose(user, std::nullopt, std::nullopt, 0));
+}
+
+TEST(OnThisMachine, TheNearestMountDecides) {
+  const std::vector<port::Mount> mounts = {{"/a", "/data", false}, {"/b", "/data/inner", false}};
+  EXPECT_EQ(OnThisMachine("/data/x", mounts), "/a/x");
+  EXPECT_EQ(OnThisMachine("/data/inner/x", mounts), "/b/x");
+  EXPECT_EQ(OnThisMachine("/data/innermost", mounts), "/a/innermost");
+  EXPECT_EQ(OnThisMachine("/data", mounts), "/a");
+  EXPECT_EQ(OnThisMachine("/other", mounts), "/other");
+}
+
+}  // namespace
+}  // namespace pondage::agent

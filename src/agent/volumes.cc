@@ -1,0 +1,152 @@
+#include "agent/volumes.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include "shim/files.h"
+
+namespace pondage::agent {
+namespace {
+
+namespace fs = std::filesystem;
+using Source = manifest::PodProgram::VolumeMount::Source;
+
+base::Error Unusable(const std::string& target, const std::string& why) {
+  return {base::Kind::kInvalid, "PND-R005", target, why};
+}
+
+// A path that stays below where it starts.
+bool IsInner(const std::string& path) {
+  const fs::path inner(path);
+  return !inner.empty() && inner.is_relative() &&
+         std::ranges::none_of(inner, [](const fs::path& part) { return part == ".."; });
+}
+
+base::Result<void> MakeDirectory(const fs::path& path, const VolumePlace& place,
+                                 mode_t mode = 0755) {
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  if (mkdir(path.c_str(), mode) == 0) {
+    if (place.give && chown(path.c_str(), place.account.user, place.account.group) != 0) {
+      return std::unexpected(Unusable(path, "cannot be given to " + place.account.name));
+    }
+  } else if (errno != EEXIST) {
+    return std::unexpected(Unusable(path, "cannot be made"));
+  }
+  return {};
+}
+
+base::Result<void> WriteFile(const fs::path& path, const std::string& bytes, mode_t mode,
+                             const VolumePlace& place) {
+  if (!shim::ReplaceFile(path, bytes, false))
+    return std::unexpected(Unusable(path, "cannot be written"));
+  if (chmod(path.c_str(), mode) != 0 ||
+      (place.give && chown(path.c_str(), place.account.user, place.account.group) != 0)) {
+    return std::unexpected(Unusable(path, "cannot be given to " + place.account.name));
+  }
+  return {};
+}
+
+// The chosen keys of a ConfigMap or Secret as files.
+base::Result<void> WriteData(const manifest::PodProgram::VolumeMount& mount,
+                             const fs::path& directory, const VolumePlace& place,
+                             const manifest::DataOf& read) {
+  const bool secret = mount.source == Source::kSecret;
+  const auto data = read(secret ? "secrets" : "configmaps", mount.name);
+  if (!data) {
+    return std::unexpected(Unusable(mount.target, std::string(secret ? "Secret " : "ConfigMap ") +
+                                                      mount.name + " does not exist"));
+  }
+  std::vector<std::pair<std::string, std::string>> items = mount.items;
+  if (items.empty()) {
+    for (const auto& [key, bytes] : *data) items.emplace_back(key, key);
+  }
+  for (const auto& [key, path] : items) {
+    const auto found = data->find(key);
+    if (found == data->end() || !IsInner(path)) {
+      return std::unexpected(
+          Unusable(mount.target, "key " + key + " of " + mount.name + " cannot be a file"));
+    }
+    const fs::path file = directory / path;
+    if (file.parent_path() != directory) TRY_DO(MakeDirectory(file.parent_path(), place));
+    TRY_DO(WriteFile(file, found->second, static_cast<mode_t>(mount.mode) & 0777, place));
+  }
+  return {};
+}
+
+base::Result<fs::path> MakeSource(const manifest::PodProgram::VolumeMount& mount,
+                                  std::size_t number, const VolumePlace& place,
+                                  const manifest::DataOf& read) {
+  const fs::path own = fs::path(place.data_dir) / "volumes" / place.pod_uid;
+  switch (mount.source) {
+    case Source::kHostPath:
+      return fs::path(mount.host_path);
+    case Source::kEmptyDir: {
+      const fs::path directory = own / ("empty-" + mount.name);
+      TRY_DO(MakeDirectory(directory, place));
+      return directory;
+    }
+    case Source::kClaim: {
+      if (!IsInner(mount.name) || !IsInner(place.space)) break;
+      const fs::path directory = fs::path(place.data_dir) / "claims" / place.space / mount.name;
+      TRY_DO(MakeDirectory(directory, place));
+      return directory;
+    }
+    case Source::kConfigMap:
+    case Source::kSecret: {
+      const fs::path directory = own / ("data-" + std::to_string(number));
+      TRY_DO(MakeDirectory(directory, place, 0700));  // whatever modes the files ask for
+      TRY_DO(WriteData(mount, directory, place, read));
+      return directory;
+    }
+  }
+  return std::unexpected(Unusable(mount.target, "has a source of an unusable name"));
+}
+
+}  // namespace
+
+base::Result<std::vector<port::Mount>> MakeVolumes(const manifest::PodProgram& program,
+                                                   const VolumePlace& place,
+                                                   const manifest::DataOf& read) {
+  std::vector<port::Mount> mounts;
+  for (const auto& wanted : program.mounts) {
+    TRY(fs::path source, MakeSource(wanted, mounts.size(), place, read));
+    if (!wanted.sub_path.empty()) {
+      if (!IsInner(wanted.sub_path)) {
+        return std::unexpected(
+            Unusable(wanted.target, "subPath " + wanted.sub_path + " leaves its volume"));
+      }
+      source /= wanted.sub_path;
+      const bool ours = wanted.source == Source::kEmptyDir || wanted.source == Source::kClaim;
+      if (ours) TRY_DO(MakeDirectory(source, place));
+    }
+    const bool data = wanted.source == Source::kConfigMap || wanted.source == Source::kSecret;
+    mounts.push_back({source.string(), wanted.target, wanted.read_only || data});
+  }
+  return mounts;
+}
+
+base::Result<std::string> MakeScratch(const VolumePlace& place) {
+  const fs::path directory = fs::path(place.data_dir) / "volumes" / place.pod_uid / "work";
+  TRY_DO(MakeDirectory(directory, place));
+  return directory.string();
+}
+
+std::string OnThisMachine(const std::string& path, const std::vector<port::Mount>& mounts) {
+  const port::Mount* nearest = nullptr;
+  for (const port::Mount& mount : mounts) {
+    const bool inside = path == mount.target || path.starts_with(mount.target + "/");
+    if (inside && (nearest == nullptr || mount.target.size() > nearest->target.size()))
+      nearest = &mount;
+  }
+  return nearest == nullptr ? path : nearest->source + path.substr(nearest->target.size());
+}
+
+}  // namespace pondage::agent

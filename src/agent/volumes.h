@@ -1,0 +1,37 @@
+// The volumes of a Pod as directories and files of this machine.
+//
+// One thread. Below the data directory: `volumes/<pod uid>/` for what lives as long as the Pod,
+// `claims/<namespace>/<name>/` for what outlives it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/account.h"
+#include "base/result.h"
+#include "manifest/pod.h"
+#include "port/runner.h"
+
+namespace pondage::agent {
+
+struct VolumePlace {
+  std::string data_dir;
+  std::string pod_uid;
+  std::string space;  // the Pod's namespace
+  Account account;    // owns what is made
+  bool give = false;  // ... as root, to that account
+};
+
+// Makes what is missing and gives it as mounts. kInvalid (PND-R005): a path that cannot be used.
+base::Result<std::vector<port::Mount>> MakeVolumes(const manifest::PodProgram& program,
+                                                   const VolumePlace& place,
+                                                   const manifest::DataOf& read);
+
+// The Pod's own directory to start in when it names none.
+base::Result<std::string> MakeScratch(const VolumePlace& place);
+
+// Where a path of the program lies on this machine.
+std::string OnThisMachine(const std::string& path, const std::vector<port::Mount>& mounts);
+
+}  // namespace pondage::agent
