@@ -8,6 +8,7 @@
 #include "api/meta.h"
 #include "api/table.h"
 #include "manifest/names.h"
+#include "manifest/queue.h"
 #include "manifest/tfjob.h"
 
 namespace pondage::api {
@@ -237,6 +238,7 @@ Outcome<Warnings> Admit(const Kind& kind, json::object& object, const json::obje
                         const World& world) {
   if (kind.kind == "TFJob") return AdmitTfJob(kind, object, old, world);
   Errors errors;
+  if (kind.kind == "Queue") errors = manifest::ValidateQueue(object);
   if (kind.kind == "Secret") AdmitSecret(object, old, errors);
   if (kind.kind == "ConfigMap") AdmitConfigMap(object, old, errors);
   if (kind.kind == "Namespace") AdmitNamespaceObject(object, old);

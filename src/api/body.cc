@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "manifest/object.h"
+#include "manifest/protobuf.h"
 
 namespace pondage::api {
 
@@ -41,7 +42,11 @@ Outcome<json::value> DecodeDocument(const Request& request, const Kind& kind) {
   if (request.content_type == "application/yaml") return FromYaml(request.body);
   const bool is_protobuf = request.content_type == kProtobuf;
   if (is_protobuf && kind.custom) return Refuse(UnknownMedia(kind));
-  if (is_protobuf) return Refuse(UnknownMedia(kind));
+  if (is_protobuf) {
+    auto object = manifest::DecodeProtobuf(request.body, kind.kind);
+    if (!object) return Refuse(BadRequest(object.error().message));
+    return json::value(*std::move(object));
+  }
   if (!request.content_type.empty() && request.content_type != "application/json") {
     return Refuse(UnknownMedia(kind));
   }

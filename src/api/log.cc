@@ -11,6 +11,7 @@
 #include "api/render.h"
 #include "api/table.h"
 #include "manifest/object.h"
+#include "manifest/pod.h"
 
 namespace pondage::api {
 
@@ -184,6 +185,42 @@ bool Wrote(const World& world, const Source& source) {
   return world.logs.Read(source.uid, source.start, 0, 1).has_value();
 }
 
+// The last start of the Pod that stood here before this one, in an earlier incarnation.
+std::optional<Source> EarlierPod(const json::object& pod, const World& world) {
+  const json::value* labels = At(pod, "metadata.labels");
+  const json::value* notes = At(pod, "metadata.annotations");
+  const json::value* owners = At(pod, "metadata.ownerReferences");
+  if (!labels || !labels->is_object() || !notes || !notes->is_object() || !owners ||
+      !owners->is_array() || owners->get_array().empty() || !owners->get_array()[0].is_object()) {
+    return std::nullopt;
+  }
+  const auto text = [](const json::value& map, std::string_view key) {
+    const json::value* value = map.get_object().if_contains(key);
+    return value && value->is_string() ? std::string(value->get_string()) : std::string();
+  };
+  const auto number = [&](const json::value& map, std::string_view key) {
+    const std::string digits = text(map, key);
+    int parsed = -1;
+    std::from_chars(digits.data(), digits.data() + digits.size(), parsed);
+    return parsed;
+  };
+  const auto role = job::RoleFromName(text(*labels, "training.kubeflow.org/replica-type"));
+  const int index = number(*labels, "training.kubeflow.org/replica-index");
+  const json::object& owner = owners->get_array()[0].get_object();
+  job::Identity identity;
+  identity.space = TextAt(pod, "metadata.namespace");
+  identity.name = TextAt(owner, "name");
+  identity.uid = TextAt(owner, "uid");
+  if (!role || index < 0) return std::nullopt;
+  for (int earlier = number(*notes, "pondage.dev/incarnation") - 1; earlier >= 1; --earlier) {
+    Source source{manifest::PodUid(identity, *role, index, earlier), 0};
+    if (!Wrote(world, source)) continue;
+    while (Wrote(world, {source.uid, source.start + 1})) ++source.start;
+    return source;
+  }
+  return std::nullopt;
+}
+
 Outcome<Source> SourceOf(const Request& request, const json::object& pod,
                          const port::Object& object, const std::string& container,
                          const World& world) {
@@ -194,6 +231,7 @@ Outcome<Source> SourceOf(const Request& request, const json::object& pod,
       --source.start;
       return source;
     }
+    if (auto earlier = EarlierPod(pod, world)) return *std::move(earlier);
     return Refuse(
         BadRequest(fmt::format("previous terminated container \"{}\" in pod \"{}\" not found",
                                container, object.key.name)));

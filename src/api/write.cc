@@ -6,6 +6,7 @@
 
 #include "api/admit.h"
 #include "api/body.h"
+#include "api/fields.h"
 #include "api/meta.h"
 #include "api/patch.h"
 #include "api/read.h"
@@ -79,6 +80,10 @@ void Fail(const Task& task, const Problem& problem) {
 }
 
 Outcome<void> Validated(Task& task, json::object& object, const json::object* old) {
+  auto unknown =
+      CheckFields(*task.route.kind, object, old, task.validation, task.route.verb == Verb::kPatch);
+  if (!unknown) return Refuse(unknown.error());
+  task.warnings = *std::move(unknown);
   auto warnings = Admit(*task.route.kind, object, old, task.world);
   if (!warnings) return Refuse(warnings.error());
   task.warnings.insert(task.warnings.end(), warnings->begin(), warnings->end());
