@@ -25,15 +25,21 @@ struct Event {
 
 std::vector<Event> EventsOf(const SmallWorld& world) {
   std::vector<Event> events = {
-      {"all start", [](SmallWorld& w) { w.StartsAll(); }},
       {"time passes",
        [](SmallWorld& w) {
          w.now = w.wake == base::kNever ? w.now + base::SecondsLong(600) : w.wake;
        }},
       {"suspend or resume", [](SmallWorld& w) { w.spec.suspend = !w.spec.suspend; }},
-      {"yield", [](SmallWorld& w) { AskToYield(w.identity, w.spec, w.status, w.now); }},
-      {"delete", [](SmallWorld& w) { w.removed = true; }},
   };
+  if (!world.removed) events.push_back({"delete", [](SmallWorld& w) { w.removed = true; }});
+  if (world.status.stage == Stage::kBound) {
+    events.push_back(
+        {"yield", [](SmallWorld& w) { AskToYield(w.identity, w.spec, w.status, w.now); }});
+  }
+  const auto starting = [](const Replica& replica) { return replica.alive && !replica.started; };
+  if (std::ranges::any_of(world.status.replicas, starting)) {
+    events.push_back({"all start", [](SmallWorld& w) { w.StartsAll(); }});
+  }
   if (world.spec.Has(Role::kWorker)) {
     events.push_back({"scale", [](SmallWorld& w) {
                         int& replicas = w.spec.roles.at(Role::kWorker).replicas;
@@ -51,7 +57,7 @@ std::vector<Event> EventsOf(const SmallWorld& world) {
       }
       events.push_back({name + " is lost", [=](SmallWorld& w) { w.NodeLost(role, index); }});
     }
-    if (replica.present) {
+    if (replica.present && !replica.deleting) {
       events.push_back({name + " is deleted", [=](SmallWorld& w) { w.PodDeleted(role, index); }});
     }
   }
@@ -297,13 +303,15 @@ TEST_P(Exhaustive, AllShortHistoriesOfSmallJobs) {
   for (const auto& topology : Topologies()) {
     int replicas = 0;
     for (const auto& [role, count] : topology) replicas += count;
+    int shorter = 0;  // the plain job takes the longest walk
     for (const Spec& spec : Variants(topology, GetParam())) {
       SmallWorld world(spec);
       world.Step();
       world.StartsAll();
       world.Step();
       Walk walk;
-      walk.Go(world, LongestHistory(replicas));
+      walk.Go(world, LongestHistory(replicas) - (replicas == 2 ? shorter : 0));
+      shorter = 1;
       steps += walk.steps;
       ASSERT_EQ(walk.broken, "") << "scope " << static_cast<int>(RestartScope(spec)) << ", dynamic "
                                  << spec.dynamic_worker << ", " << world.Conditions();
@@ -317,7 +325,7 @@ TEST_P(Exhaustive, LongRandomHistories) {
   base::Random random(static_cast<std::uint64_t>(GetParam()) + 1);
   for (const auto& topology : Topologies()) {
     for (const Spec& spec : Variants(topology, GetParam())) {
-      for (int run = 0; run < 12; ++run) {
+      for (int run = 0; run < 5; ++run) {
         SmallWorld world(spec);
         std::string story;
         for (int length = 0; length < kRandomHistory && !world.gone; ++length) {
