@@ -115,6 +115,7 @@ class Check {
         Invalid(at + ".valueFrom", "an object", "may not be specified when `value` is not empty");
       }
       Source(*variable.from, at + ".valueFrom");
+      Resource(*variable.from, one, at + ".valueFrom.resourceFieldRef");
     }
     for (std::size_t i = 0; i < one.env_from.size(); ++i) {
       const EnvSource& source = one.env_from[i].source;
@@ -160,6 +161,27 @@ class Check {
       }
       case Kind::kUnknown:
         Required(path, "one of `configMapKeyRef`, `secretKeyRef`, `fieldRef`, `resourceFieldRef`");
+    }
+  }
+
+  // A launch has no other number to hand out for a resource that the container does not name.
+  void Resource(const EnvSource& source, const Container& own, const std::string& path) {
+    if (source.kind != EnvSource::Kind::kResource) return;
+    const auto named = std::ranges::find(spec_.containers, source.container, &Container::name);
+    const Container* of = source.container.empty()          ? &own
+                          : named == spec_.containers.end() ? nullptr
+                                                            : &*named;
+    if (of == nullptr) {
+      return Invalid(path + ".containerName", Quoted(source.container),
+                     "no container has this name");
+    }
+    const auto dot = source.name.find('.');
+    if (dot == std::string::npos) return;
+    const std::string name = source.name.substr(dot + 1);
+    const bool set = of->limits.contains(name) ||
+                     (source.name.starts_with("requests.") && of->requests.contains(name));
+    if (!set) {
+      Invalid(path + ".resource", Quoted(source.name), "the container does not set this resource");
     }
   }
 

@@ -320,6 +320,14 @@ TEST(Draft, TemplateErrorsAreThoseOfAPod) {
        "values: metadata.name, metadata.namespace, metadata.uid, spec.nodeName, "
        "spec.serviceAccountName, status.hostIP, status.podIP, status.podIPs, "
        "metadata.labels['KEY'], metadata.annotations['KEY']"},
+      {"env: [{name: A, valueFrom: {resourceFieldRef: {resource: limits.cpu}}}, {name: B, "
+       "valueFrom: {resourceFieldRef: {resource: limits.cpu, containerName: x}}}]",
+       "",
+       "containers[0].env[0].valueFrom.resourceFieldRef.resource: Invalid value: \"limits.cpu\": "
+       "the "
+       "container does not set this resource | "
+       "containers[0].env[1].valueFrom.resourceFieldRef.containerName: Invalid value: \"x\": no "
+       "container has this name"},
       {"resources: {limits: {nvidia.com/gpu: 1.5}}", "",
        "containers[0].resources.limits[nvidia.com/gpu]: Invalid value: 1.5E0: must be an integer"},
       {"resources: {requests: {nvidia.com/gpu: 1}}", "",
