@@ -68,6 +68,7 @@ TEST(Page, WhatUsersNameCannotBreakTheFormat) {
 TEST(Page, ManyThreadsLoseNoCount) {
   Page page;
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&page, t] {
       for (int i = 0; i < 1000; ++i) {

@@ -22,6 +22,7 @@ Change Delete(std::string name) {
 
 std::vector<std::string> Names(const Listing& listing) {
   std::vector<std::string> names;
+  names.reserve(listing.objects.size());
   for (const Object& object : listing.objects) names.push_back(object.key.name);
   return names;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <tuple>
 
 #include "base/random.h"
 #include "port/memory_store.h"
@@ -124,7 +125,7 @@ TEST(Durability, FailuresAtAnyMomentLeaveTheStoreAsBefore) {
       const auto first = store->Commit(BatchAt(newest + 1));
       failed += first ? 0 : 1;
       EXPECT_EQ(store->Newest() == newest, !first);
-      if (i % 5 == 0) (void)store->Maintain(Instant{i});
+      if (i % 5 == 0) std::ignore = store->Maintain(Instant{i});
       ASSERT_EQ(Everything(*store), EverythingAt(store->Newest()));
     }
     EXPECT_GT(failed, 5);

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <tuple>
 
 #include "base/assert.h"
 #include "store/backup.h"
@@ -120,7 +121,7 @@ SqliteStore::SqliteStore(Settings settings, LockFile lock, Database::Options opt
 SqliteStore::~SqliteStore() {
   // Without the mark the next start looks for damage: all that a failure here costs. A look that
   // was due and did not happen, or found something, stays due.
-  if (!unclean_ && Damage().empty()) (void)writer_.MarkClean();
+  if (!unclean_ && Damage().empty()) std::ignore = writer_.MarkClean();
   readers_.CloseIdle();
 }
 
@@ -131,7 +132,7 @@ Result<Revision> SqliteStore::Commit(const port::Batch& batch) {
   feed_.Publish(std::move(events), writer_.newest());
   if (writer_.log_pages() > kLogPagesWithoutCare) {
     // The commit is done, whatever becomes of this; Maintain() would report it.
-    (void)writer_.Checkpoint();
+    std::ignore = writer_.Checkpoint();
   }
   return first;
 }

@@ -232,6 +232,7 @@ TEST_F(SqliteStoreTest, ReadersAndWatchersBesideTheWriter) {
   Fill(*store, 10);
   std::atomic<bool> stop = false;
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 3; ++t) {
     threads.emplace_back([&] {
       while (!stop) {

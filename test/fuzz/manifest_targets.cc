@@ -2,11 +2,13 @@
 #include <boost/json.hpp>
 #include <cmath>
 #include <string>
+#include <tuple>
 
 #include "base/assert.h"
 #include "job/validate.h"
 #include "manifest/object.h"
 #include "manifest/pod.h"
+#include "manifest/protobuf.h"
 #include "manifest/queue.h"
 #include "manifest/tfjob.h"
 #include "targets.h"
@@ -55,6 +57,14 @@ void Manifests(std::string_view input) {
     PROMISE(alone && alone->size() == 1);
     PROMISE(Same(document, alone->front()));
   }
+}
+
+void Protobuf(std::string_view input) {
+  const auto object = manifest::DecodeProtobuf(input);
+  if (!object) return PROMISE(!object.error().message.empty());
+  PROMISE(object->contains("kind"));
+  const auto again = manifest::ParseJson(json::serialize(*object));
+  PROMISE(again && Same(*object, *again));
 }
 
 void Quantity(std::string_view input) {
@@ -139,8 +149,8 @@ void TfJob(std::string_view input) {
   auto value = manifest::ParseJson(input);
   if (!value || !value->is_object()) return;
   json::object& document = value->as_object();
-  if (const auto draft = manifest::DraftOf(document)) (void)job::Validate(*draft, nullptr);
-  (void)manifest::Warnings(document);
+  if (const auto draft = manifest::DraftOf(document)) std::ignore = job::Validate(*draft, nullptr);
+  std::ignore = manifest::Warnings(document);
   manifest::Canonicalise(document);
   const std::string once = json::serialize(document);
   manifest::Canonicalise(document);
@@ -161,13 +171,13 @@ void Pod(std::string_view input) {
 
 void Queue(std::string_view input) {
   if (auto value = manifest::ParseJson(input); value && value->is_object()) {
-    (void)manifest::ValidateQueue(value->as_object());
+    std::ignore = manifest::ValidateQueue(value->as_object());
   }
   if (const auto queue = manifest::DecodeQueue(input); !queue) {
     PROMISE(!queue.error().message.empty());
   }
-  (void)manifest::DecodeNode(input);
-  (void)manifest::DecodePriorityClass(input);
+  std::ignore = manifest::DecodeNode(input);
+  std::ignore = manifest::DecodePriorityClass(input);
 }
 
 }  // namespace pondage::fuzz

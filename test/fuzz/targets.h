@@ -10,6 +10,7 @@ namespace pondage::fuzz {
 
 void Json(std::string_view input);
 void Manifests(std::string_view input);
+void Protobuf(std::string_view input);
 void Quantity(std::string_view input);
 void Time(std::string_view input);
 void LabelSelector(std::string_view input);
@@ -30,6 +31,7 @@ struct Target {
 inline constexpr Target kTargets[] = {
     {"json", Json},
     {"manifests", Manifests},
+    {"protobuf", Protobuf},
     {"quantity", Quantity},
     {"time", Time},
     {"label_selector", LabelSelector},
