@@ -13,6 +13,7 @@ find_package(Boost 1.81 REQUIRED COMPONENTS json url)
 
 set(LIB_boost Boost::headers Boost::url Threads::Threads)
 set(LIB_boost-json Boost::json)
+set(LIB_boost-uuid Boost::headers)
 set(LIB_openssl OpenSSL::SSL OpenSSL::Crypto)
 set(LIB_sqlite3 SQLite::SQLite3)
 set(LIB_yaml-cpp yaml-cpp)

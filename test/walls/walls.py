@@ -17,6 +17,7 @@ import sys
 LIBRARY_HEADERS = {
     "boost": ("boost/",),
     "boost-json": ("boost/json", "boost/system/", "boost/container/", "boost/core/"),
+    "boost-uuid": ("boost/uuid/",),
     "openssl": ("openssl/",),
     "sqlite3": ("sqlite3.h",),
     "yaml-cpp": ("yaml-cpp/",),
