@@ -70,7 +70,7 @@ class Plan {
       if (!fs::is_directory(parent, error)) {
         return std::unexpected(Problem(mount.target, parent.string() + " is no directory"));
       }
-      if (parent == fs::path(Without(working_dir))) {
+      if (parent != "/" && parent == fs::path(Without(working_dir))) {
         return std::unexpected(Problem(
             mount.target,
             "does not exist, and what the program writes beside it in its working directory "

@@ -129,8 +129,9 @@ TEST_F(RunnerTest, TellsTheWholeTreeToLeave) {
   // The grandchild saves and leaves with 42 though the shell between them is gone at once.
   runner_->Start(
       Shell("tree",
+            "trap 'exit 42' TERM; "
             "sh -c 'trap \"echo saved; exit 42\" TERM; echo ready; while :; do sleep 0.01; done' & "
-            "trap 'exit 42' TERM; while :; do sleep 0.01; done"));
+            "while :; do sleep 0.01; done"));
   AwaitOutside([&] { return Log("tree").contains("ready"); });
   runner_->Stop("tree", base::Millis{60'000});
   EXPECT_EQ(Await<Exited>("tree").code, 42);

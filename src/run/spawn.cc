@@ -39,7 +39,7 @@ base::Result<pid_t> SpawnShim(const Spawn& spawn) {
 
   pid_t child = 0;
   const int error =
-      posix_spawn(&child, argv.front(), &actions, &attributes, argv.data(), environment);
+      posix_spawnp(&child, argv.front(), &actions, &attributes, argv.data(), environment);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (error != 0) {

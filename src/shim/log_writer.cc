@@ -63,7 +63,7 @@ void LogWriter::Write(std::string_view bytes, std::int64_t now_unix_ms) {
         continue;
       }
       part = bytes.substr(0, static_cast<std::size_t>(room));
-      if (part.size() < bytes.size()) {  // cut behind a line, so that a kept file starts with one
+      if (part.size() < bytes.size()) {  // cut behind a line where there is one
         const std::size_t line = part.rfind('\n');
         if (line != std::string_view::npos) {
           part = part.substr(0, line + 1);

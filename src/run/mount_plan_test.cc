@@ -1,0 +1,122 @@
+#include "run/mount_plan.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "run/runner_fixture_test.h"
+
+namespace pondage::run {
+namespace {
+
+namespace fs = std::filesystem;
+using port::Exited;
+using port::NotStarted;
+using Words = std::vector<std::string>;
+
+class MountTest : public RunnerTest {
+ protected:
+  MountTest() {
+    fs::create_directories(data_ + "/tree/parent/kept");
+    fs::create_directories(data_ + "/source");
+    std::ofstream(data_ + "/tree/parent/file") << "beside\n";
+    fs::create_symlink("kept", data_ + "/tree/parent/link");
+    std::ofstream(data_ + "/source/hello") << "inside\n";
+    if (const std::string why = WhyNoMounts("bwrap"); !why.empty()) cannot_ = why;
+  }
+  std::string cannot_;
+};
+
+TEST_F(MountTest, PlansNothingWhereNothingChanges) {
+  EXPECT_EQ(PlanMounts({}, "/"), Words{});
+  EXPECT_EQ(PlanMounts({{data_ + "/source", data_ + "/source", false}}, "/"), Words{});
+  EXPECT_EQ(PlanMounts({{data_ + "/source", data_ + "/source/", true}}, "/")->back(),
+            data_ + "/source");
+}
+
+TEST_F(MountTest, PlansAMissingTargetWithoutMakingIt) {
+  const std::string parent = data_ + "/tree/parent";
+  const auto words = PlanMounts({{data_ + "/source", parent + "/new/deep", true}}, "/");
+  ASSERT_TRUE(words) << words.error().message;
+  ASSERT_EQ(words->size(), 3u + 4 + 3 * 3 + 3);
+  EXPECT_EQ(Words(words->begin(), words->begin() + 3), (Words{"--dev-bind", "/", "/"}));
+  EXPECT_EQ(Words(words->begin() + 3, words->begin() + 7),
+            (Words{"--perms", "0755", "--tmpfs", parent}));
+  EXPECT_THAT(*words, ::testing::Contains(parent + "/kept").Times(2));
+  EXPECT_THAT(*words, ::testing::Contains("--symlink"));
+  EXPECT_EQ(Words(words->end() - 3, words->end()),
+            (Words{"--ro-bind", data_ + "/source", parent + "/new/deep"}));
+  EXPECT_FALSE(fs::exists(parent + "/new"));
+}
+
+TEST_F(MountTest, RefusesWhatCannotBe) {
+  const std::string parent = data_ + "/tree/parent";
+  struct Row {
+    const char* says;
+    std::vector<port::Mount> mounts;
+  };
+  const Row rows[] = {
+      {"no source", {{data_ + "/none", parent, false}}},
+      {"relative", {{data_ + "/source", "data", false}}},
+      {"upwards", {{data_ + "/source", "/a/../etc", false}}},
+      {"the root", {{data_ + "/source", "/", false}}},
+      {"directory on file", {{data_ + "/source", parent + "/file", false}}},
+      {"file on directory", {{data_ + "/source/hello", parent + "/kept", false}}},
+      {"below a file", {{data_ + "/source", parent + "/file/x", false}}},
+      {"twice", {{data_ + "/source", parent, false}, {data_ + "/source", parent + "/", false}}}};
+  for (const Row& row : rows) {
+    const auto plan = PlanMounts(row.mounts, "/");
+    ASSERT_FALSE(plan) << row.says;
+    EXPECT_EQ(plan.error().id, "PND-R005") << row.says;
+  }
+  // What the program writes beside the new directory would vanish with the replica.
+  EXPECT_FALSE(PlanMounts({{data_ + "/source", parent + "/new", false}}, parent));
+}
+
+TEST_F(MountTest, AReplicaSeesItsMountsAndNobodyElseDoes) {
+  if (!cannot_.empty()) GTEST_SKIP() << "no mounts here: " << cannot_;
+  const std::string parent = data_ + "/tree/parent";
+  auto launch = Shell("mounted", "cat " + parent + "/new/deep/hello " + parent +
+                                     "/file /pondage-test-data/hello; "
+                                     "ls " +
+                                     parent + "; echo more > " + parent +
+                                     "/new/deep/out; "
+                                     "echo no > /pondage-test-data/hello; exit 42");
+  launch.mounts = {{data_ + "/source", parent + "/new/deep", false},
+                   {data_ + "/source", "/pondage-test-data", true},
+                   {"", data_ + "/tree/empty", false}};
+  runner_->Start(launch);
+  EXPECT_EQ(Await<Exited>("mounted").code, 42) << Log("mounted");  // not 143 of the wrapper
+  EXPECT_THAT(Log("mounted"),
+              ::testing::HasSubstr("inside\nbeside\ninside\nfile\nkept\nlink\nnew\n"));
+  EXPECT_THAT(Log("mounted"), ::testing::HasSubstr("Read-only file system"));
+  EXPECT_EQ(ReadText(data_ + "/source/out"), "more\n");
+  EXPECT_EQ(ReadText(data_ + "/source/hello"), "inside\n");
+  EXPECT_FALSE(fs::exists(parent + "/new"));
+  EXPECT_FALSE(fs::exists("/pondage-test-data"));
+}
+
+TEST_F(MountTest, AMountedReplicaIsStoppedAndTakenOverLikeAnyOther) {
+  if (!cannot_.empty()) GTEST_SKIP() << "no mounts here: " << cannot_;
+  auto launch = Shell("mounted", "trap 'exit 42' TERM; echo ready; while :; do sleep 0.01; done");
+  launch.mounts = {{data_ + "/source", "/pondage-test-data", false}};
+  runner_->Start(launch);
+  AwaitOutside([&] { return Log("mounted").contains("ready"); });
+  StartServer();
+  runner_->Adopt({{"mounted", 0, ""}});
+  Await<port::Started>("mounted");
+  runner_->Stop("mounted", base::Millis{60'000});
+  EXPECT_EQ(Await<Exited>("mounted").code, 42);
+}
+
+TEST_F(MountTest, SaysWhenThisMachineCannotMount) {
+  EXPECT_EQ(WhyNoMounts("/no/such/bwrap").empty(), false);
+  settings_.bwrap = "/no/such/bwrap";
+  StartServer();
+  auto launch = Shell("refused", "true");
+  launch.mounts = {{data_ + "/source", "/pondage-test-data", false}};
+  runner_->Start(launch);
+  EXPECT_EQ(Await<NotStarted>("refused").id, "PND-R004");
+}
+
+}  // namespace
+}  // namespace pondage::run
