@@ -153,8 +153,10 @@ TEST_F(RunnerTest, AReplicaThatTakesTooMuchMemoryIsNamed) {
 
 TEST_F(RunnerTest, ABombIsBoundedAndEnded) {
   if (!runner_->Limits().pids) GTEST_SKIP() << runner_->Limits().why;
-  auto launch = Shell("bomb", "i=0; while [ $i -lt 40 ]; do (while :; do sleep 0.05 & sleep 0.05; done) 2>/dev/null & "
-                              "i=$((i+1)); done; sleep 1000");
+  auto launch = Shell(
+      "bomb",
+      "i=0; while [ $i -lt 40 ]; do (while :; do sleep 0.05 & sleep 0.05; done) 2>/dev/null & "
+      "i=$((i+1)); done; sleep 1000");
   launch.pids_limit = 150;
   runner_->Start(launch);
   Await<port::Started>("bomb");

@@ -21,7 +21,9 @@ constexpr unsigned kMostGpus = 64;
 constexpr unsigned kMostProcesses = 4096;
 constexpr unsigned long long kUnknownBytes = ~0ULL;
 
-base::Error NoGpus(const std::string& why) { return {base::Kind::kUnavailable, "PND-N001", "", why}; }
+base::Error NoGpus(const std::string& why) {
+  return {base::Kind::kUnavailable, "PND-N001", "", why};
+}
 
 std::string CudaVersion(int number) {
   return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
@@ -30,7 +32,8 @@ std::string CudaVersion(int number) {
 // "00000000:3B:00.0" as the kernel writes it: "0000:3b:00.0".
 std::string KernelBusId(std::string_view id) {
   std::string text(id);
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text.size() == 16 && text.starts_with("0000") ? text.substr(4) : text;
 }
 
@@ -42,14 +45,16 @@ class NvmlProbe::Library {
   static base::Result<std::unique_ptr<Library>> Open(const std::string& file) {
     void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
-      return std::unexpected(NoGpus("the driver's library cannot be loaded: " + std::string(dlerror())));
+      return std::unexpected(
+          NoGpus("the driver's library cannot be loaded: " + std::string(dlerror())));
     }
     auto library = std::unique_ptr<Library>(new Library(handle));
     if (const char* missing = library->Find()) {
       return std::unexpected(NoGpus("the driver's library has no " + std::string(missing)));
     }
     if (const auto result = library->init(); result != nvml::kSuccess) {
-      return std::unexpected(NoGpus("the driver does not answer (code " + std::to_string(result) + ")"));
+      return std::unexpected(
+          NoGpus("the driver does not answer (code " + std::to_string(result) + ")"));
     }
     library->started_ = true;
     return library;
@@ -120,7 +125,8 @@ class NvmlProbe::Library {
   bool started_ = false;
 };
 
-base::Result<std::unique_ptr<NvmlProbe>> NvmlProbe::Load(const std::string& library, const std::string& sys) {
+base::Result<std::unique_ptr<NvmlProbe>> NvmlProbe::Load(const std::string& library,
+                                                         const std::string& sys) {
   TRY(auto opened, Library::Open(library));
   return std::unique_ptr<NvmlProbe>(new NvmlProbe(std::move(opened), sys));
 }
@@ -134,11 +140,13 @@ base::Result<port::GpuInventory> NvmlProbe::Read() {
   std::array<char, nvml::kTextBytes> text{};
   unsigned count = 0;
   if (const auto result = library_->count(&count); result != nvml::kSuccess) {
-    return std::unexpected(NoGpus("the driver does not answer (code " + std::to_string(result) + ")"));
+    return std::unexpected(
+        NoGpus("the driver does not answer (code " + std::to_string(result) + ")"));
   }
   if (library_->driver(text.data(), text.size()) == nvml::kSuccess) inventory.driver = text.data();
   int cuda = 0;
-  if (library_->cuda != nullptr && library_->cuda(&cuda) == nvml::kSuccess) inventory.cuda = CudaVersion(cuda);
+  if (library_->cuda != nullptr && library_->cuda(&cuda) == nvml::kSuccess)
+    inventory.cuda = CudaVersion(cuda);
 
   // One that fell off the bus may be missing from the count: it is still here, and broken.
   const auto total = std::max(std::min(count, kMostGpus), static_cast<unsigned>(known_.size()));
@@ -185,13 +193,15 @@ void NvmlProbe::ReadIdentity(void* device, port::GpuReading& gpu) {
   if (library_->pci(device, &pci) != nvml::kSuccess) return;
   pci.bus_id[sizeof(pci.bus_id) - 1] = '\0';
   gpu.pci = KernelBusId(pci.bus_id);
-  const std::string node = shim::ReadFile(sys_ + "/bus/pci/devices/" + gpu.pci + "/numa_node", 64).value_or("");
+  const std::string node =
+      shim::ReadFile(sys_ + "/bus/pci/devices/" + gpu.pci + "/numa_node", 64).value_or("");
   std::from_chars(node.data(), node.data() + node.size(), gpu.numa);
 }
 
 void NvmlProbe::ReadLoad(void* device, port::GpuReading& gpu) {
   nvml::Utilization utilization;
-  if (library_->utilization != nullptr && library_->utilization(device, &utilization) == nvml::kSuccess) {
+  if (library_->utilization != nullptr &&
+      library_->utilization(device, &utilization) == nvml::kSuccess) {
     gpu.utilisation_percent = static_cast<int>(utilization.gpu);
   }
   unsigned number = 0;
@@ -229,18 +239,21 @@ void NvmlProbe::ReadLoad(void* device, port::GpuReading& gpu) {
 bool NvmlProbe::IsHealthy(void* device) const {
   unsigned long long errors = 0;
   if (library_->ecc != nullptr &&
-      library_->ecc(device, nvml::kUncorrectedErrors, nvml::kVolatileCounter, &errors) == nvml::kSuccess &&
+      library_->ecc(device, nvml::kUncorrectedErrors, nvml::kVolatileCounter, &errors) ==
+          nvml::kSuccess &&
       errors > 0) {
     return false;
   }
   unsigned corrected = 0, uncorrected = 0, pending = 0, failed = 0;
   return library_->remapped == nullptr ||
-         library_->remapped(device, &corrected, &uncorrected, &pending, &failed) != nvml::kSuccess ||
+         library_->remapped(device, &corrected, &uncorrected, &pending, &failed) !=
+             nvml::kSuccess ||
          failed == 0;
 }
 
 // GPUs whose active links end at each other, or at the same switch, are one island.
-void NvmlProbe::FindIslands(const std::vector<void*>& devices, std::vector<port::GpuReading>& gpus) const {
+void NvmlProbe::FindIslands(const std::vector<void*>& devices,
+                            std::vector<port::GpuReading>& gpus) const {
   if (library_->link_state == nullptr || library_->link_remote == nullptr) return;
   std::map<std::string, std::size_t> by_end;  // first GPU seen at this end
   for (std::size_t i = 0; i < gpus.size(); ++i) {
@@ -255,7 +268,8 @@ void NvmlProbe::FindIslands(const std::vector<void*>& devices, std::vector<port:
     for (unsigned link = 0; devices[i] != nullptr && link < nvml::kMostLinks; ++link) {
       int active = 0;
       nvml::PciInfo remote;
-      if (library_->link_state(devices[i], link, &active) != nvml::kSuccess || active != nvml::kEnabled ||
+      if (library_->link_state(devices[i], link, &active) != nvml::kSuccess ||
+          active != nvml::kEnabled ||
           library_->link_remote(devices[i], link, &remote) != nvml::kSuccess) {
         continue;
       }

@@ -1,7 +1,7 @@
 // The NVIDIA GPUs of this machine, read through the driver's management library.
 //
-// The library is loaded at run time and looked up by name: where it is missing there are no GPUs, which
-// is no error of the build. Thread rule: port::GpuProbe's.
+// The library is loaded at run time and looked up by name: where it is missing there are no GPUs,
+// which is no error of the build. Thread rule: port::GpuProbe's.
 #pragma once
 
 #include <memory>
