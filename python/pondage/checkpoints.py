@@ -30,8 +30,11 @@ class Checkpoints:
         """Takes up the newest checkpoint; returns its step, 0 if there is none."""
         newest = self._latest(self._directory)
         if newest:
-            # Fails if the model has a variable that the checkpoint lacks.
-            self._checkpoint.restore(newest).assert_existing_objects_matched()
+            try:
+                self._checkpoint.restore(newest).assert_existing_objects_matched()
+            except AssertionError as error:
+                raise ValueError("%s is a checkpoint of another model; remove it or choose another "
+                                 "directory: %s" % (newest, error)) from None
         return int(self._step.numpy())
 
     def save(self, step):

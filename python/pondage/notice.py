@@ -29,6 +29,7 @@ class Notice:
         os.set_blocking(write_end, False)
         previous = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
         signal.signal(signal.SIGTERM, _nothing)
+        os.register_at_fork(before=_hold, after_in_parent=_release, after_in_child=_disarm)
         thread = threading.Thread(target=self._watch, args=(read_end, previous, limit_s),
                                   name="pondage-notice", daemon=True)
         thread.start()
@@ -49,7 +50,7 @@ class Notice:
         while True:
             numbers = os.read(read_end, 64)
             if previous >= 0:
-                os.write(previous, numbers)  # whoever listened before (asyncio) still hears
+                _pass_on(previous, numbers)  # whoever listened before (asyncio) still hears
             if signal.SIGTERM in numbers and not self.asked():
                 self._asked.set()
                 if limit_s is not None:
@@ -75,6 +76,30 @@ def leave(code, why):
         pass  # a closed log is no reason to stay
     finally:
         os._exit(code)
+
+
+# A forked child must not keep the handler: its signals would go into the parent's pipe, and
+# multiprocessing ends its children by SIGTERM, so the parent would take that for a notice. The
+# signal is held back while forking, so that none arrives before the child is disarmed.
+def _hold():
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+
+
+def _release():
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
+
+
+def _disarm():
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _release()
+
+
+def _pass_on(descriptor, numbers):
+    try:
+        os.write(descriptor, numbers)
+    except OSError:
+        pass  # full or closed: theirs to bear
 
 
 def _nothing(signum, frame):

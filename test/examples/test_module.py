@@ -246,6 +246,17 @@ class Leaving(unittest.TestCase):
         self.assertEqual(process.wait(30), signal.SIGTERM)
 
 
+    def test_the_end_of_a_forked_child_is_not_a_notice_to_its_parent(self):
+        process = self.child(
+            "import multiprocessing, os, signal, sys, time\n"
+            "from pondage.notice import *; n = Notice(); n.arm()\n"
+            "child = multiprocessing.get_context('fork').Process(target=time.sleep, args=(600,))\n"
+            "child.start(); child.terminate(); child.join(20); child.kill()\n"
+            "print('armed', flush=True)\n"
+            "sys.exit(10 * n.asked() + (child.exitcode != -signal.SIGTERM))")
+        self.assertEqual(process.wait(30), 0)
+
+
 class ServersLinger(unittest.TestCase):
     def setUp(self):
         self.chief = socket.create_server(("127.0.0.1", 0))
