@@ -102,7 +102,8 @@ namespace {
 std::string Write(const manifest::Requirement& need) {
   using enum manifest::Requirement::Operator;
   std::string values;
-  for (const std::string& value : need.values) values += (values.empty() ? "" : ",") + value;
+  for (std::size_t i = 0; i < need.values.size(); ++i)
+    values += (i > 0 ? "," : "") + need.values[i];
   switch (need.op) {
     case kExists:
       return need.key;
