@@ -9,6 +9,7 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/status.hpp>
 #include <chrono>
+#include <utility>
 
 namespace pondage::api {
 
@@ -144,6 +145,7 @@ void Session::Refuse(Error error) {
   keep_alive_ = false;
   chunked_ = true;
   if (error == http::error::body_limit) {
+    drain_ = true;  // else the rest of the body on the wire would reset the answer away
     return Answer(Plain(413, "RequestEntityTooLarge", "the body of the request is over 3 MiB"),
                   false);
   }
@@ -256,6 +258,17 @@ void Session::FinishStream() {
   Write([this] { Finish(); });
 }
 
+// Reads on for a few seconds, so that a client in the middle of its body comes to read the answer.
+void Session::Drain() {
+  if (!std::exchange(draining_, true)) Arm(base::Millis{5'000});
+  piece_.resize(64 << 10);
+  stream_.async_read_some(asio::buffer(piece_),
+                          [self = shared_from_this()](Error error, std::size_t) {
+                            if (error) return self->Drop();
+                            self->Drain();
+                          });
+}
+
 void Session::NoticeHangUp() {
   stream_.async_read_some(asio::buffer(&spare_, 1),
                           [self = shared_from_this()](Error error, std::size_t) {
@@ -265,6 +278,7 @@ void Session::NoticeHangUp() {
 
 void Session::Finish() {
   if (keep_alive_) return ReadHeader();
+  if (drain_) return Drain();
   Arm(base::Millis{5'000});
   stream_.async_shutdown([self = shared_from_this()](Error) { self->Drop(); });
 }

@@ -49,6 +49,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void Write(std::function<void()> then);
   void Pump();
   void FinishStream();
+  void Drain();
   void NoticeHangUp();
   void Finish();
   void Arm(base::Millis limit);
@@ -68,6 +69,8 @@ class Session : public std::enable_shared_from_this<Session> {
   bool keep_alive_ = true;
   bool chunked_ = true;
   bool writing_ = false;
+  bool drain_ = false;
+  bool draining_ = false;
   bool dropped_ = false;
 };
 
