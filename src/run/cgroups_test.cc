@@ -173,10 +173,10 @@ TEST_F(RunnerTest, WithoutControlGroupsATreeThatGrowsIsEndedToo) {
   EXPECT_EQ(runner_->Limits().backend, "none");
   // Twenty lines of descent, each of which forks its successor and ends: no look sees the same
   // twice.
-  runner_->Start(
-      Shell("hydra",
-            "f() { (sleep 0.003; f) & }; i=0; while [ $i -lt 20 ]; do f; i=$((i+1)); done; "
-            "echo ready; trap '' TERM; while :; do sleep 1; done"));
+  runner_->Start(Shell(
+      "hydra",
+      "trap '' TERM; f() { (sleep 0.003; f) & }; i=0; while [ $i -lt 20 ]; do f; i=$((i+1)); done; "
+      "echo ready; while :; do sleep 1; done"));
   AwaitOutside([&] { return Log("hydra").contains("ready"); });
   runner_->Stop("hydra", base::Millis{50});
   EXPECT_EQ(Await<Exited>("hydra").code, 137);
