@@ -41,6 +41,7 @@ Shape ShapeOf(const std::vector<Group>& groups) {
     if (group.count > 0) counts[group.demand] += group.count;
   }
   Shape shape;
+  shape.parts.reserve(counts.size());
   for (const auto& [demand, count] : counts) shape.parts.push_back({demand, count});
   std::ranges::sort(shape.parts, ComesFirst);
   return shape;
