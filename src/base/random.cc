@@ -22,7 +22,8 @@ std::uint64_t Random::Below(std::uint64_t bound) {
 std::int64_t Random::Between(std::int64_t low, std::int64_t high) {
   REQUIRE(low <= high);
   const auto width = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;
-  return low + static_cast<std::int64_t>(width == 0 ? Next() : Below(width));
+  const std::uint64_t offset = width == 0 ? Next() : Below(width);
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + offset);
 }
 
 }  // namespace pondage::base

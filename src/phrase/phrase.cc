@@ -26,6 +26,7 @@ std::string_view ValueOf(const Values& values, std::string_view name) {
 
 // One placeholder, without its braces. False when its value is absent.
 bool FillOne(std::string_view inside, const Values& values, std::string& out) {
+  if (inside.starts_with('?')) return !ValueOf(values, inside.substr(1)).empty();
   const std::size_t colon = inside.find(':');
   const std::string_view value = ValueOf(values, inside.substr(0, colon));
   out += value;

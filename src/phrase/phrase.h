@@ -58,6 +58,7 @@ std::string_view Word(std::string_view word, Language language);
 // Fills a template:
 //   {name}            the value
 //   {name:GPU|GPUs}   the value and the noun: the first form when the value is 1
+//   {?name}           nothing, but its absence counts for the brackets around it
 //   [ ... ]           left out when a value named inside is absent
 std::string Fill(std::string_view text, const Values& values);
 

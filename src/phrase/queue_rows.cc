@@ -11,8 +11,7 @@ constexpr std::array kRows = std::to_array<Message>({
      {"no such queue", "队列不存在"},
      {"there is no queue {where}", "队列 {where} 不存在"},
      {"The job names a queue that does not exist, or that was removed. It keeps its place and goes "
-      "on "
-      "as soon as a queue of that name is made.",
+      "on as soon as a queue of that name is made.",
       "作业指定的队列不存在或已被删除。作业保留位置, 一旦建立同名队列就继续。"},
      {"Make the queue, or send the job to one that exists.",
       "建立该队列, 或把作业提交到已有的队列。"},
@@ -35,8 +34,7 @@ constexpr std::array kRows = std::to_array<Message>({
      {"waits before it restarts", "重启前等待"},
      {"waits before it restarts[, until {until}]", "重启前等待[, 到 {until}]"},
      {"The job failed and restarts after a delay that doubles each time, so that a program that "
-      "fails "
-      "at once does not keep the machine busy.",
+      "fails at once does not keep the machine busy.",
       "作业失败, 将在延迟后重启。每次延迟加倍, 以免一启动就失败的程序占用机器。"},
      {"Look at why it failed; the delay passes by itself.", "查看失败原因; 延迟会自行结束。"},
      {"pondage show JOB", "pondage show JOB"}},
@@ -45,18 +43,16 @@ constexpr std::array kRows = std::to_array<Message>({
      {"wants {need:member|members} together, its replicas are {have}",
       "要求 {need} 个成员同时启动, 但副本只有 {have} 个"},
      {"schedulingPolicy.minAvailable is larger than the number of replicas, so the gang can never "
-      "be "
-      "whole.",
+      "be whole.",
       "schedulingPolicy.minAvailable 大于副本总数, 成员永远凑不齐。"},
      {"Lower minAvailable, or raise the number of replicas.", "降低 minAvailable, 或增加副本数。"},
      {"", ""}},
     {"PND-Q006",
      {"the queue's limit is reached", "达到队列上限"},
-     {"queue {where} may use {limit:GPU|GPUs}; {used} are in use and this job asks for {need}",
+     {"queue {where} may use {limit:GPU|GPUs}; {used:is|are} in use and this job asks for {need}",
       "队列 {where} 上限 {limit} 张卡, 已用 {used} 张, 此作业需要 {need} 张"},
      {"The limit of the queue, or of one above it, counts all of its running jobs. The job starts "
-      "when "
-      "enough of them have ended, even if other GPUs are free.",
+      "when enough of them have ended, even if other GPUs are free.",
       "队列或其上级的上限包括其所有运行中的作业。即使有其他空闲 GPU, "
       "也要等足够的作业结束才会启动。"},
      {"Ask for fewer GPUs, wait, or ask the admin for a higher limit.",
@@ -64,22 +60,21 @@ constexpr std::array kRows = std::to_array<Message>({
      {"pondage queue show QUEUE", "pondage queue show QUEUE"}},
     {"PND-Q007",
      {"not enough GPUs free together", "没有足够的 GPU 同时空闲在一起"},
-     {"needs {need:GPU|GPUs}, {block_need} of them on one machine; {have} are free, at most "
-      "{block} "
-      "together[ (on {where})][; most are held by {holders}][; the first ends by {until}]",
-      "需要 {need} 张卡, 其中 {block_need} 张在同一台机器; 空闲 {have} 张, 同一台最多 {block} "
-      "张[ ({where})][, 主要被 {holders} 占用][, 最早 {until} 前释放]"},
+     {"needs {need:GPU|GPUs}[{?single} on one machine][, {block_need} of them on one machine]; "
+      "{have:is|are} free, at most {block} together[ (on {where})][; most are held by {holders}][; "
+      "the first ends by {until}]",
+      "需要[{?single}同一台机器] {need} 张卡[, 其中 {block_need} 张在同一台机器]; 空闲 {have} 张, "
+      "同一台最多 {block} 张[ ({where})][, 主要被 {holders} 占用][, 最早 {until} 前释放]"},
      {"All GPUs of one replica must be on one machine, and all replicas start together or none "
-      "does. "
-      "GPUs are free, but in pieces that are too small or too few.",
+      "does. GPUs are free, but in pieces that are too small or too few.",
       "一个副本的所有 GPU 必须在同一台机器上, 并且所有副本同时启动。现在空闲的 GPU 太零散或太少。"},
      {"More, smaller workers may start now; `explain` says which size would.",
       "更多, 更小的 worker 也许现在就能启动; `explain` 会给出建议。"},
      {"pondage explain JOB", "pondage explain JOB"}},
     {"PND-Q008",
      {"not enough free GPUs", "空闲 GPU 不足"},
-     {"needs {need:GPU|GPUs}; {have} are free, {missing} more are needed[; most are held by "
-      "{holders}][; the first ends by {until}]",
+     {"needs {need:GPU|GPUs}; {have:is|are} free, {missing:more is|more are} needed[; most are "
+      "held by {holders}][; the first ends by {until}]",
       "需要 {need} 张卡, 空闲 {have} 张, 还差 {missing} 张[, 主要被 {holders} 占用][, 最早 {until} "
       "前释放]"},
      {"Other jobs hold the GPUs. This one is in the queue and starts as soon as enough of them are "
@@ -92,8 +87,7 @@ constexpr std::array kRows = std::to_array<Message>({
      {"would fit, but {ahead_count:job waits|jobs wait} ahead of it for the same[: {ahead}]",
       "放得下, 但前面有 {ahead_count} 个作业在等同样的资源[: {ahead}]"},
      {"An earlier job, or one of higher priority, needs more than is free and would wait for ever "
-      "if "
-      "later jobs took what it waits for.",
+      "if later jobs took what it waits for.",
       "更早或优先级更高的作业需要更多资源; 如果后来的作业先占用, 它将永远等不到。"},
      {"Wait for your turn.", "等待轮到。"},
      {"pondage explain JOB", "pondage explain JOB"}},
@@ -118,14 +112,12 @@ constexpr std::array kRows = std::to_array<Message>({
      {"pondage queue ls", "pondage queue ls"}},
     {"PND-Q012",
      {"larger than the pool", "超过资源池"},
-     {"needs {need:GPU|GPUs}, {block_need} of them on one machine; the pool has {have}, at most "
-      "{block} "
-      "on one machine[ ({where})]",
-      "需要 {need} 张卡, 其中 {block_need} 张在同一台机器; 资源池共 {have} 张, 同一台最多 {block} "
-      "张[ ({where})]"},
+     {"needs {need:GPU|GPUs}[{?single} on one machine][, {block_need} of them on one machine]; the "
+      "pool has {have}, at most {block} on one machine[ ({where})]",
+      "需要[{?single}同一台机器] {need} 张卡[, 其中 {block_need} 张在同一台机器]; 资源池共 {have} "
+      "张, 同一台最多 {block} 张[ ({where})]"},
      {"No present machine, or not all of them together, could ever run this job, even when nothing "
-      "else "
-      "runs. All GPUs of one replica must be on one machine.",
+      "else runs. All GPUs of one replica must be on one machine.",
       "即使没有其他作业, 现有机器也无法运行此作业。一个副本的所有 GPU 必须在同一台机器上。"},
      {"Use more workers with fewer GPUs each, or fewer of both.",
       "增加 worker 数并减少每个的 GPU, 或两者都减少。"},
@@ -148,44 +140,42 @@ constexpr std::array kRows = std::to_array<Message>({
      {"pondage nodes show NODE", "pondage nodes show NODE"}},
     {"PND-Q015",
      {"more cores than there are", "CPU 核数超过资源池"},
-     {"needs {need} cores, {block_need} of them on one machine; the pool has {have}, at most "
-      "{block} on "
-      "one machine[ ({where})]",
-      "需要 {need} 核, 其中 {block_need} 核在同一台机器; 资源池共 {have} 核, 同一台最多 {block} "
-      "核[ ({where})]"},
+     {"needs {need} cores[{?single} on one machine][, {block_need} of them on one machine]; the "
+      "pool has {have}, at most {block} on one machine[ ({where})]",
+      "需要[{?single}同一台机器] {need} 核[, 其中 {block_need} 核在同一台机器]; 资源池共 {have} "
+      "核, 同一台最多 {block} 核[ ({where})]"},
      {"The CPU request of the replicas is larger than the machines.",
       "副本的 CPU 需求超过机器容量。"},
      {"Lower --cpu, or the request in the template.", "降低 --cpu 或模板中的 CPU 需求。"},
      {"pondage nodes ls", "pondage nodes ls"}},
     {"PND-Q016",
      {"more memory than there is", "内存超过资源池"},
-     {"needs {need} of memory, {block_need} of it on one machine; the pool has {have}, at most "
-      "{block} on "
-      "one machine[ ({where})]",
-      "需要内存 {need}, 其中 {block_need} 在同一台机器; 资源池共 {have}, 同一台最多 {block}[ "
-      "({where})]"},
+     {"needs {need} of memory[{?single} on one machine][, {block_need} of it on one machine]; the "
+      "pool has {have}, at most {block} on one machine[ ({where})]",
+      "需要[{?single}同一台机器]内存 {need}[, 其中 {block_need} 在同一台机器]; 资源池共 {have}, "
+      "同一台最多 {block}[ ({where})]"},
      {"The memory request of the replicas is larger than the machines.",
       "副本的内存需求超过机器容量。"},
      {"Lower --memory, or the request in the template.", "降低 --memory 或模板中的内存需求。"},
      {"pondage nodes ls", "pondage nodes ls"}},
     {"PND-Q017",
      {"not enough free cores", "空闲 CPU 核不足"},
-     {"needs {need} cores, {block_need} of them on one machine; {have} are free, at most {block} "
-      "together[; most are held by {holders}][; the first ends by {until}]",
-      "需要 {need} 核, 其中 {block_need} 核在同一台机器; 空闲 {have} 核, 同一台最多 {block} 核[, "
-      "主要被 {holders} "
-      "占用][, 最早 {until} 前释放]"},
+     {"needs {need} cores[{?single} on one machine][, {block_need} of them on one machine]; "
+      "{have:is|are} free, at most {block} together[; most are held by {holders}][; the first ends "
+      "by {until}]",
+      "需要[{?single}同一台机器] {need} 核[, 其中 {block_need} 核在同一台机器]; 空闲 {have} 核, "
+      "同一台最多 {block} 核[, 主要被 {holders} 占用][, 最早 {until} 前释放]"},
      {"GPUs may be free, but the cores are promised to other jobs.",
       "也许有空闲 GPU, 但 CPU 核已分配给其他作业。"},
      {"Lower --cpu, or wait.", "降低 --cpu, 或等待。"},
      {"pondage explain JOB", "pondage explain JOB"}},
     {"PND-Q018",
      {"not enough free memory", "空闲内存不足"},
-     {"needs {need} of memory, {block_need} of it on one machine; {have} is free, at most {block} "
-      "together[; most is held by {holders}][; the first ends by {until}]",
-      "需要内存 {need}, 其中 {block_need} 在同一台机器; 空闲 {have}, 同一台最多 {block}[, 主要被 "
-      "{holders} "
-      "占用][, 最早 {until} 前释放]"},
+     {"needs {need} of memory[{?single} on one machine][, {block_need} of it on one machine]; "
+      "{have} is free, at most {block} together[; most is held by {holders}][; the first ends by "
+      "{until}]",
+      "需要[{?single}同一台机器]内存 {need}[, 其中 {block_need} 在同一台机器]; 空闲 {have}, "
+      "同一台最多 {block}[, 主要被 {holders} 占用][, 最早 {until} 前释放]"},
      {"GPUs may be free, but the memory is promised to other jobs.",
       "也许有空闲 GPU, 但内存已分配给其他作业。"},
      {"Lower --memory, or wait.", "降低 --memory, 或等待。"},
@@ -203,24 +193,20 @@ constexpr std::array kRows = std::to_array<Message>({
      {"; replicas of different sizes may fit another way, not all ways were tried",
       "; 副本大小不同, 可能有其他放法, 未全部尝试"},
      {"For a gang whose replicas differ, the planner tries a fixed number of arrangements. None of "
-      "them "
-      "fitted, but it did not try all.",
+      "them fitted, but it did not try all.",
       "对于副本大小不同的作业, 规划器只尝试固定数量的放法。都放不下, 但没有试完。"},
      {"Equal replicas are always placed when they fit.", "大小相同的副本只要放得下就一定能放。"},
      {"", ""}},
     {"PND-Q021",
      {"kept for an earlier job", "为前面的作业保留"},
      {"would fit, but what it would use is kept for {ahead_count:earlier job|earlier jobs}[: "
-      "{ahead}][; the "
-      "first starts by {until}]",
+      "{ahead}][; the first starts by {until}]",
       "放得下, 但要用的资源已为前面 {ahead_count} 个作业保留[: {ahead}][, 最早的将在 {until} "
       "前启动]"},
      {"The time limits of what runs tell when an earlier job starts. A later one may use its GPUs "
-      "until "
-      "then, but not longer, and this one has a longer limit or none.",
+      "until then, but not longer, and this one has a longer limit or none.",
       "根据运行中作业的时限可以知道前面的作业何时启动。后面的作业可以在此之前使用这些 GPU, "
-      "但不能更久, "
-      "而此作业的时限更长或没有时限。"},
+      "但不能更久, 而此作业的时限更长或没有时限。"},
      {"A shorter time limit may let it start now.", "较短的时限也许能让它现在启动。"},
      {"pondage run --time 30m ...", "pondage run --time 30m ..."}},
 });

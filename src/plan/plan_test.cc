@@ -340,28 +340,24 @@ TEST(Sentence, NamesNumbersAndJobsInBothLanguages) {
   world.Gang(1, 1, 8);
   const NameOf names = [](base::JobId job) { return job.value == 7 ? "unet-1" : "other"; };
   const Refusal refusal = world.Waiting(1);
-  EXPECT_EQ(
-      Sentence(refusal, phrase::Language::kEnglish, names),
-      "needs 8 GPUs, 8 of them on one machine; 6 are free, at most 6 together (on gpu03); most "
-      "are held by unet-1; the first ends by 2027-01-15 08:00:00 UTC");
+  EXPECT_EQ(Sentence(refusal, phrase::Language::kEnglish, names),
+            "needs 8 GPUs on one machine; 6 are free, at most 6 together (on gpu03); most "
+            "are held by unet-1; the first ends by 2027-01-15 08:00:00 UTC");
   EXPECT_EQ(Sentence(refusal, phrase::Language::kChinese, names),
-            "需要 8 张卡, 其中 8 张在同一台机器; 空闲 6 张, 同一台最多 6 张 (gpu03), 主要被 unet-1 "
+            "需要同一台机器 8 张卡; 空闲 6 张, 同一台最多 6 张 (gpu03), 主要被 unet-1 "
             "占用, 最早 "
             "2027-01-15 08:00:00 UTC 前释放");
-  EXPECT_EQ(
-      Sentence(refusal),
-      "needs 8 GPUs, 8 of them on one machine; 6 are free, at most 6 together (on gpu03); the "
-      "first ends by 2027-01-15 08:00:00 UTC");
+  EXPECT_EQ(Sentence(refusal),
+            "needs 8 GPUs on one machine; 6 are free, at most 6 together (on gpu03); the "
+            "first ends by 2027-01-15 08:00:00 UTC");
 }
 
 TEST(Sentence, WhatIsAskedIsRoundedUpAndWhatThereIsDown) {
   Refusal refusal{.id = "PND-Q018", .resource = "memory"};
   refusal.need = refusal.block_need = (std::int64_t{4} << 30) + 1;
   refusal.have = refusal.block = (std::int64_t{4} << 30) - 1;
-  EXPECT_EQ(
-      Sentence(refusal),
-      "needs 4097 MiB of memory, 4097 MiB of it on one machine; 4095 MiB is free, at most 4095 "
-      "MiB together");
+  EXPECT_EQ(Sentence(refusal),
+            "needs 4097 MiB of memory on one machine; 4095 MiB is free, at most 4095 MiB together");
 }
 
 }  // namespace

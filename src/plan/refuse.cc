@@ -191,7 +191,7 @@ Refusal Explainer::NoRoom(const Waiting& waiting) {
   Refusal refusal = Of(waiting, Constraint::kBusy, "");
   Measure(left_, waiting.shape, want, refusal);
   if (refusal.have >= refusal.need) refusal.constraint = Constraint::kFragmented;
-  const bool together = refusal.block < refusal.block_need;
+  const bool together = refusal.have > 0 && refusal.block < refusal.block_need;
   switch (want) {
     case Want::kCpu:
       refusal.id = "PND-Q017";

@@ -79,12 +79,17 @@ phrase::Values Facts(const Refusal& refusal, const NameOf& name_of) {
       {"need", Amount(resource, refusal.need, true)},
       {"have", Amount(resource, refusal.have, false)},
       {"block", Amount(resource, refusal.block, false)},
-      {"block_need", Amount(resource, refusal.block_need, true)},
       {"limit", std::to_string(refusal.limit)},
       {"used", std::to_string(refusal.used)},
       {"where", refusal.where},
       {"ahead_count", std::to_string(refusal.ahead_count)},
   };
+  // One member that needs it all is said otherwise than several that need some of it together.
+  if (refusal.block_need > 0 && refusal.block_need == refusal.need) {
+    if (refusal.need > 1) values["single"] = "yes";
+  } else if (refusal.block_need > 1) {
+    values["block_need"] = Amount(resource, refusal.block_need, true);
+  }
   if (refusal.need > refusal.have) {
     values["missing"] = Amount(resource, refusal.need - refusal.have, true);
   }
