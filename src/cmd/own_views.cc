@@ -1,0 +1,104 @@
+#include "cmd/own_views.h"
+
+#include <boost/json.hpp>
+
+#include "api/problem.h"
+#include "manifest/object.h"
+
+namespace pondage::cmd {
+namespace {
+
+namespace json = boost::json;
+
+api::Response Trouble(const base::Error& error) {
+  const auto status = [&error] {
+    switch (error.kind) {
+      case base::Kind::kNotFound: return 404;
+      case base::Kind::kAlreadyExists:
+      case base::Kind::kConflict: return 409;
+      case base::Kind::kForbidden: return 403;
+      case base::Kind::kInvalid: return 422;
+      default: return 503;
+    }
+  }();
+  const std::string message =
+      error.id.empty() ? error.message : error.message + " (" + error.id + ")";
+  return {.status = status,
+          .body = json::serialize(json::object{{"kind", "Status"},
+                                               {"apiVersion", "v1"},
+                                               {"metadata", json::object{}},
+                                               {"status", "Failure"},
+                                               {"message", message},
+                                               {"code", status}})};
+}
+
+api::Response Json(const json::value& value, int status = 200) {
+  return {.status = status, .body = json::serialize(value)};
+}
+
+json::object Shown(const agent::Environment& environment) {
+  return {{"image", environment.image},
+          {"path", environment.prefix},
+          {"python", environment.python},
+          {"tensorflow", environment.tensorflow},
+          {"keras", environment.keras}};
+}
+
+// A member of the request's JSON body.
+base::Result<std::string> Asked(const api::Request& request, std::string_view name) {
+  TRY(const json::value body, manifest::ParseJson(request.body));
+  const auto* text = body.is_object() ? body.get_object().if_contains(name) : nullptr;
+  if (text == nullptr || !text->is_string() || text->get_string().empty()) {
+    return base::Fail(base::Kind::kInvalid, "PND-A012", "",
+                      "the body lacks the text \"" + std::string(name) + "\"");
+  }
+  return std::string(text->get_string());
+}
+
+}  // namespace
+
+std::optional<api::Response> OwnViews::Answer(const api::Request& request) const {
+  if (request.path == "/pondage/v1/info" && request.method == "GET") return Info(request);
+  if (request.path == "/pondage/v1/environments") return Environments(request);
+  if (request.path == "/pondage/v1/backup" && request.method == "POST") return Backup(request);
+  return std::nullopt;
+}
+
+api::Response OwnViews::Info(const api::Request& request) const {
+  const auto free = store_.FreeBytes();
+  return Json({{"version", PONDAGE_VERSION},
+               {"dataDir", data_dir_},
+               {"user", request.identity.name},
+               {"freeBytes", free ? json::value(free->value) : json::value(nullptr)},
+               {"damage", json::value_from(store_.Damage())}});
+}
+
+api::Response OwnViews::Environments(const api::Request& request) const {
+  if (request.method == "GET") {
+    const auto known = environments_.List();
+    if (!known) return Trouble(known.error());
+    json::array shown;
+    for (const agent::Environment& environment : *known) shown.push_back(Shown(environment));
+    return Json({{"environments", std::move(shown)}});
+  }
+  if (request.method == "DELETE") {
+    const auto removed = environments_.Remove(request.query.Get("image"));
+    return removed ? Json({{"removed", request.query.Get("image")}}) : Trouble(removed.error());
+  }
+  if (request.method != "POST") return {.status = 405, .body = "{}"};
+  const auto image = Asked(request, "image");
+  const auto path = Asked(request, "path");
+  if (!image) return Trouble(image.error());
+  if (!path) return Trouble(path.error());
+  const auto added = environments_.Add(*image, *path);
+  return added ? Json(Shown(*added), 201) : Trouble(added.error());
+}
+
+api::Response OwnViews::Backup(const api::Request& request) const {
+  const auto path = Asked(request, "path");
+  if (!path) return Trouble(path.error());
+  const auto done = store_.Backup(*path);
+  return done ? Json({{"path", *path}}) : Trouble(done.error());
+}
+
+}  // namespace pondage::cmd

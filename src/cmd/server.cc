@@ -1,0 +1,382 @@
+#include "cmd/server.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include "agent/environments.h"
+#include "agent/pod_launcher.h"
+#include "api/pki.h"
+#include "api/private_file.h"
+#include "api/server.h"
+#include "cmd/first_objects.h"
+#include "cmd/own_views.h"
+#include "loop/loop.h"
+#include "manifest/object.h"
+#include "run/cgroups.h"
+#include "run/log_files.h"
+#include "run/nvml_probe.h"
+#include "run/shim_runner.h"
+#include "run/virtual_probe.h"
+#include "store/sqlite_store.h"
+
+namespace pondage::cmd {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string NodeName() {
+  utsname machine{};
+  uname(&machine);
+  std::string name = machine.nodename;
+  for (char& letter : name) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return name.empty() ? "localhost" : name;
+}
+
+manifest::MachineFacts Machine() {
+  utsname machine{};
+  uname(&machine);
+  return {.kernel = machine.release, .os_image = "Linux", .address = "127.0.0.1"};
+}
+
+// "SRC:PATH" or "SRC:PATH:ro".
+base::Result<port::Mount> ParseMount(const std::string& text) {
+  const auto colon = text.find(':');
+  std::string target = colon == std::string::npos ? "" : text.substr(colon + 1);
+  const bool read_only = target.ends_with(":ro");
+  if (read_only) target.resize(target.size() - 3);
+  std::error_code error;
+  const fs::path source = fs::absolute(text.substr(0, colon), error);
+  if (error || !target.starts_with('/') || !fs::exists(source)) {
+    return base::Fail(base::Kind::kInvalid, "PND-C002", text,
+                      "--mount takes SRC:PATH, an existing directory and an absolute path");
+  }
+  return port::Mount{source.string(), target, read_only};
+}
+
+class SystemClock : public port::Clock {
+ public:
+  base::Instant Now() const override {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return {std::chrono::duration_cast<std::chrono::milliseconds>(now).count()};
+  }
+};
+
+// This machine's last reading, until agent has its own eye on it.
+class Eye : public port::Telemetry {
+ public:
+  Eye(std::unique_ptr<port::GpuProbe> probe, const run::ShimRunner& runner)
+      : probe_(std::move(probe)), runner_(runner) {
+    if (probe_ == nullptr) return;
+    if (auto inventory = probe_->Read()) gpus_ = std::move(*inventory);
+  }
+
+  port::GpuInventory Gpus() const override { return gpus_; }
+
+  std::vector<port::ReplicaReading> Replicas() const override {
+    std::vector<port::ReplicaReading> readings;
+    for (const run::Running& running : runner_.RunningNow()) {
+      readings.push_back({.uid = running.uid,
+                          .step = running.said.step,
+                          .checkpoint_step = running.said.checkpoint_step,
+                          .input_wait_permille = running.said.input_wait_permille,
+                          .at = running.said.at});
+    }
+    return readings;
+  }
+
+  fleet::Node NodeNow(const std::string& name) const {
+    struct sysinfo memory {};
+    sysinfo(&memory);
+    fleet::Node node{.name = name,
+                     .cpu = {std::int64_t{1000} * sysconf(_SC_NPROCESSORS_ONLN)},
+                     .memory = {static_cast<std::int64_t>(memory.totalram) * memory.mem_unit}};
+    for (const port::GpuReading& gpu : gpus_.gpus) {
+      node.gpus.push_back({.id = gpu.id,
+                           .type = gpu.type,
+                           .memory = gpu.memory,
+                           .numa = gpu.numa,
+                           .island = gpu.island,
+                           .is_virtual = gpu.is_virtual,
+                           .healthy = gpu.healthy});
+    }
+    return node;
+  }
+
+ private:
+  std::unique_ptr<port::GpuProbe> probe_;
+  const run::ShimRunner& runner_;
+  port::GpuInventory gpus_;
+};
+
+}  // namespace
+
+class Server::Parts {
+ public:
+  explicit Parts(const ServeSettings& settings) : settings_(settings) {}
+  ~Parts();
+
+  base::Result<void> Start(const Step& step);
+
+  std::string Url() const { return fmt::format("https://{}:{}", Host(), api_->port()); }
+  std::string KubeconfigPath() const { return settings_.data_dir + "/kubeconfig"; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  std::string Host() const {
+    const bool any = settings_.address == "0.0.0.0" || settings_.address == "::";
+    const std::string host = any ? "127.0.0.1" : settings_.address;
+    return host.contains(':') ? "[" + host + "]" : host;
+  }
+  base::Result<void> OpenDirectory();
+  base::Result<void> OpenStore();
+  base::Result<void> FindGpus();
+  base::Result<void> StartLoop();
+  base::Result<void> StartApi();
+  base::Result<api::KeyPair> ServerCertificate();
+  base::Result<void> WriteKubeconfig();
+  std::optional<std::map<std::string, std::string>> DataOf(const std::string& kind,
+                                                           const std::string& space,
+                                                           const std::string& name) const;
+  void RunLoop();
+  void RunHousekeeping();
+
+  const ServeSettings settings_;
+  std::vector<std::string> warnings_;
+  SystemClock clock_;
+  std::unique_ptr<store::SqliteStore> store_;
+  std::unique_ptr<run::ShimRunner> runner_;
+  std::unique_ptr<agent::PodLauncher> launcher_;
+  std::unique_ptr<port::GpuProbe> probe_;
+  std::unique_ptr<Eye> eye_;
+  std::unique_ptr<loop::Loop> loop_;
+  std::unique_ptr<run::LogFiles> logs_;
+  std::unique_ptr<api::TokenStore> tokens_;
+  std::unique_ptr<OwnViews> views_;
+  std::unique_ptr<api::Server> api_;
+  api::KeyPair authority_;
+  std::atomic<bool> stopping_{false};
+  std::thread loop_thread_;
+  std::mutex housekeeping_mutex_;
+  std::condition_variable housekeeping_wake_;
+  std::thread housekeeping_;
+};
+
+Server::Parts::~Parts() {
+  if (api_) api_->Stop();  // first: the loop must answer what it was handed
+  stopping_ = true;
+  if (loop_) loop_->Wake();
+  housekeeping_wake_.notify_all();
+  if (loop_thread_.joinable()) loop_thread_.join();
+  if (housekeeping_.joinable()) housekeeping_.join();
+  runner_.reset();  // its readings go to the loop
+}
+
+base::Result<void> Server::Parts::Start(const Step& step) {
+  constexpr int kSteps = 5;
+  step(1, kSteps, "data directory " + settings_.data_dir);
+  TRY_DO(OpenDirectory());
+  step(2, kSteps, "store");
+  TRY_DO(OpenStore());
+  step(3, kSteps, "GPUs");
+  TRY_DO(FindGpus());
+  step(4, kSteps, "jobs that are known");
+  TRY_DO(StartLoop());
+  step(5, kSteps, "API");
+  return StartApi();
+}
+
+base::Result<void> Server::Parts::OpenDirectory() {
+  std::error_code error;
+  fs::create_directories(settings_.data_dir, error);
+  if (error) {
+    return base::Fail(base::Kind::kUnavailable, "PND-S004", settings_.data_dir,
+                      "cannot make the data directory: " + error.message());
+  }
+  // Jobs of another account must reach their own directories below; the list of them is nobody's.
+  const bool shared = !settings_.run_as.empty();
+  fs::permissions(settings_.data_dir, shared ? fs::perms(0711) : fs::perms(0700), error);
+  return {};
+}
+
+base::Result<void> Server::Parts::OpenStore() {
+  TRY(store_, store::SqliteStore::Open({.path = settings_.data_dir + "/pondage.sqlite"}));
+  return StoreFirstObjects(*store_, clock_.Now());
+}
+
+base::Result<void> Server::Parts::FindGpus() {
+  if (!settings_.virtual_gpus.empty()) {
+    TRY(auto declared, run::VirtualProbe::Declare(settings_.virtual_gpus));
+    probe_ = std::make_unique<run::VirtualProbe>(std::move(declared));
+    warnings_.push_back("the GPUs are virtual: declared by --virtual-gpus, no device behind them");
+    return {};
+  }
+  auto nvml = run::NvmlProbe::Load();
+  if (nvml) {
+    probe_ = std::move(*nvml);
+  } else {
+    warnings_.push_back("no NVIDIA GPU is found (" + nvml.error().message +
+                        "); jobs that ask for GPUs will wait. To try without: --virtual-gpus 2");
+  }
+  return {};
+}
+
+base::Result<void> Server::Parts::StartLoop() {
+  runner_ = std::make_unique<run::ShimRunner>(
+      run::RunnerSettings{.data_dir = settings_.data_dir, .shim = settings_.shim},
+      run::FindCgroups(run::ThisMachine()), clock_);
+  agent::LaunchSettings launch{.data_dir = settings_.data_dir, .python_dir = settings_.python_dir};
+  for (const std::string& text : settings_.mounts) {
+    TRY(port::Mount mount, ParseMount(text));
+    launch.mounts.push_back(std::move(mount));
+  }
+  if (!settings_.run_as.empty()) {
+    TRY(launch.run_as, agent::AccountNamed(settings_.run_as));
+  } else if (geteuid() == 0) {
+    warnings_.push_back("jobs run as root: whoever may submit a job is root here. To name an "
+                        "account for them: --run-as USER");
+  }
+  launcher_ = std::make_unique<agent::PodLauncher>(
+      std::move(launch), [this](const std::string& kind, const std::string& space,
+                                const std::string& name) { return DataOf(kind, space, name); });
+  loop::Settings loop;
+  loop.pool.job.restart_delay = settings_.restart_delay;
+  loop.keep_finished = settings_.keep_finished;
+  loop.node_name = NodeName();
+  loop_ = std::make_unique<loop::Loop>(loop, *store_, *runner_, clock_, *launcher_);
+  runner_->Listen([this](port::Reading reading) { loop_->Tell(std::move(reading)); });
+  TRY_DO(loop_->Load());
+  eye_ = std::make_unique<Eye>(std::move(probe_), *runner_);
+  loop_->See(eye_->NodeNow(loop.node_name), Machine());
+  loop_thread_ = std::thread([this] { RunLoop(); });
+  housekeeping_ = std::thread([this] { RunHousekeeping(); });
+  return {};
+}
+
+void Server::Parts::RunLoop() {
+  base::Instant next = clock_.Now();
+  while (!stopping_) {
+    loop_->AwaitInput(next);
+    next = loop_->Turn();
+  }
+  loop_->Turn();  // whoever wrote in the last moment is answered
+}
+
+void Server::Parts::RunHousekeeping() {
+  std::unique_lock lock(housekeeping_mutex_);
+  while (!stopping_) {
+    housekeeping_wake_.wait_for(lock, std::chrono::seconds(1));
+    if (stopping_) return;
+    if (const auto maintained = store_->Maintain(clock_.Now()); !maintained) {
+      spdlog::warn("store: {}", maintained.error().message);
+    }
+  }
+}
+
+std::optional<std::map<std::string, std::string>> Server::Parts::DataOf(
+    const std::string& kind, const std::string& space, const std::string& name) const {
+  const auto object = store_->Get({kind, space, name});
+  if (!object) return std::nullopt;
+  return manifest::DataOfObject(*object->body);
+}
+
+base::Result<void> Server::Parts::StartApi() {
+  logs_ = std::make_unique<run::LogFiles>(settings_.data_dir);
+  views_ = std::make_unique<OwnViews>(settings_.data_dir, *store_);
+  TRY(tokens_, api::TokenStore::Open(settings_.data_dir + "/tokens.json"));
+  TRY(const api::KeyPair certificate, ServerCertificate());
+  const agent::Environments environments(settings_.data_dir);
+  api_ = std::make_unique<api::Server>(api::ServerOptions{
+      .address = settings_.address,
+      .port = static_cast<std::uint16_t>(settings_.port),
+      .certificate_pem = certificate.certificate_pem,
+      .key_pem = certificate.key_pem,
+      .store = *store_,
+      .writer = *loop_,
+      .logs = *logs_,
+      .telemetry = *eye_,
+      .tokens = *tokens_,
+      .now = [this] { return clock_.Now(); },
+      .admit_tfjob = [environments](const boost::json::object& tfjob) -> base::Result<void> {
+        for (const std::string& image : manifest::MainImages(tfjob)) {
+          TRY_DO(environments.For(image));
+        }
+        return {};
+      },
+      .own_view = [this](const api::Request& request) { return views_->Answer(request); }});
+  TRY_DO(api_->Start());
+  TRY_DO(api::WritePrivateFile(settings_.data_dir + "/address", Url() + "\n"));
+  return WriteKubeconfig();
+}
+
+base::Result<api::KeyPair> Server::Parts::ServerCertificate() {
+  const std::string pki = settings_.data_dir + "/pki";
+  std::error_code error;
+  fs::create_directories(pki, error);
+  const auto keep = [&pki](const std::string& name, const api::KeyPair& pair) -> base::Result<void> {
+    TRY_DO(api::WritePrivateFile(pki + "/" + name + ".key", pair.key_pem));
+    return api::WritePrivateFile(pki + "/" + name + ".crt", pair.certificate_pem);
+  };
+  const auto read = [&pki](const std::string& name) -> std::optional<api::KeyPair> {
+    auto certificate = api::ReadFile(pki + "/" + name + ".crt");
+    auto key = api::ReadFile(pki + "/" + name + ".key");
+    if (!certificate || !key) return std::nullopt;
+    return api::KeyPair{std::move(*certificate), std::move(*key)};
+  };
+  if (auto known = read("ca")) {
+    authority_ = std::move(*known);
+  } else {
+    TRY(authority_, api::MakeAuthority(clock_.Now()));
+    TRY_DO(keep("ca", authority_));
+  }
+  const std::vector<std::string> names{settings_.address, NodeName()};
+  auto server = read("server");
+  if (server) {
+    const auto stale =
+        api::NeedsRenewal(server->certificate_pem, authority_, names, clock_.Now());
+    if (stale && !*stale) return *server;
+  }
+  TRY(const api::KeyPair made, api::MakeServerCertificate(authority_, names, clock_.Now()));
+  TRY_DO(keep("server", made));
+  return made;
+}
+
+// The admin token is made once and stands only here; its hash stands in the store of tokens.
+base::Result<void> Server::Parts::WriteKubeconfig() {
+  std::string secret;
+  if (const auto kept = api::ReadFile(settings_.data_dir + "/admin.token")) {
+    secret = kept->substr(0, kept->find('\n'));
+  }
+  if (secret.empty() || !tokens_->Find(secret)) {
+    (void)tokens_->Revoke("admin");  // lost with its file
+    TRY(secret, tokens_->Create({.name = "admin", .admin = true}));
+    TRY_DO(api::WritePrivateFile(settings_.data_dir + "/admin.token", secret + "\n"));
+  }
+  return api::WritePrivateFile(KubeconfigPath(),
+                               api::Kubeconfig(Url(), authority_.certificate_pem, secret));
+}
+
+Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Server::~Server() = default;
+
+base::Result<std::unique_ptr<Server>> Server::Start(const ServeSettings& settings,
+                                                    const Step& step) {
+  auto parts = std::make_unique<Parts>(settings);
+  TRY_DO(parts->Start(step));
+  return std::unique_ptr<Server>(new Server(std::move(parts)));
+}
+
+std::string Server::url() const { return parts_->Url(); }
+std::string Server::kubeconfig() const { return parts_->KubeconfigPath(); }
+std::vector<std::string> Server::warnings() const { return parts_->warnings(); }
+
+}  // namespace pondage::cmd
