@@ -19,7 +19,8 @@ class Server::Impl {
                    .now = options_.now,
                    .post = [this](std::function<void()> task) { Post(std::move(task)); },
                    .admit_tfjob = options_.admit_tfjob,
-                   .metrics = options_.metrics},
+                   .metrics = options_.metrics,
+                   .own_view = options_.own_view},
              watchers_) {}
   ~Impl() { Stop(); }
 

@@ -9,8 +9,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "api/request.h"
+#include "api/response.h"
 #include "api/tokens.h"
 #include "base/instant.h"
 #include "base/result.h"
@@ -37,6 +40,8 @@ struct ServerOptions {
   // May this TFJob's images be run here? The error says what is wrong and what there is. Null: any.
   std::function<base::Result<void>(const boost::json::object& tfjob)> admit_tfjob;
   std::function<std::string()> metrics;  // Prometheus text for /metrics; null: 404
+  // Paths below /pondage/v1/ that the host answers itself, to administrators; none: not one of them.
+  std::function<std::optional<Response>(const Request&)> own_view;
 };
 
 class Server {

@@ -21,7 +21,8 @@
 #include "cmd/first_objects.h"
 #include "cmd/own_views.h"
 #include "loop/loop.h"
-#include "manifest/object.h"
+#include "manifest/data.h"
+#include "manifest/tfjob.h"
 #include "run/cgroups.h"
 #include "run/log_files.h"
 #include "run/nvml_probe.h"
@@ -40,6 +41,18 @@ std::string NodeName() {
   std::string name = machine.nodename;
   for (char& letter : name) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   return name.empty() ? "localhost" : name;
+}
+
+std::optional<std::string> OnPath(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::string rest = path == nullptr ? "/usr/bin:/bin" : path;
+  while (!rest.empty()) {
+    const auto colon = rest.find(':');
+    const std::string candidate = rest.substr(0, colon) + "/" + program;
+    if (access(candidate.c_str(), X_OK) == 0) return candidate;
+    rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
+  }
+  return std::nullopt;
 }
 
 manifest::MachineFacts Machine() {
@@ -232,7 +245,9 @@ base::Result<void> Server::Parts::FindGpus() {
 
 base::Result<void> Server::Parts::StartLoop() {
   runner_ = std::make_unique<run::ShimRunner>(
-      run::RunnerSettings{.data_dir = settings_.data_dir, .shim = settings_.shim},
+      run::RunnerSettings{.data_dir = settings_.data_dir,
+                          .shim = settings_.shim,
+                          .bwrap = OnPath("bwrap").value_or("bwrap")},
       run::FindCgroups(run::ThisMachine()), clock_);
   agent::LaunchSettings launch{.data_dir = settings_.data_dir, .python_dir = settings_.python_dir};
   for (const std::string& text : settings_.mounts) {
@@ -307,8 +322,11 @@ base::Result<void> Server::Parts::StartApi() {
       .tokens = *tokens_,
       .now = [this] { return clock_.Now(); },
       .admit_tfjob = [environments](const boost::json::object& tfjob) -> base::Result<void> {
-        for (const std::string& image : manifest::MainImages(tfjob)) {
-          TRY_DO(environments.For(image));
+        TRY(const job::Draft draft, manifest::DraftOf(tfjob));
+        for (const job::DraftRole& role : draft.roles) {
+          for (const job::DraftContainer& container : role.containers) {
+            if (container.name == "tensorflow") TRY_DO(environments.For(container.image));
+          }
         }
         return {};
       },

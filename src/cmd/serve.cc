@@ -1,0 +1,194 @@
+#include "cmd/serve.h"
+
+#include <fmt/format.h>
+#include <pwd.h>
+#include <signal.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "cmd/notify.h"
+#include "cmd/server.h"
+
+namespace pondage::cmd {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string Home() {
+  const std::string home = Variable("HOME");
+  if (!home.empty()) return home;
+  const passwd* entry = getpwuid(geteuid());
+  return entry == nullptr ? "/" : entry->pw_dir;
+}
+
+std::string DefaultDataDir() {
+  if (geteuid() == 0) return "/var/lib/pondage";
+  const std::string data = Variable("XDG_DATA_HOME");
+  return (data.empty() ? Home() + "/.local/share" : data) + "/pondage";
+}
+
+fs::path OwnDirectory() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::path("/usr/bin") : self.parent_path();
+}
+
+// Beside the program, or where a package puts it.
+std::string Find(std::initializer_list<fs::path> places) {
+  for (const fs::path& place : places) {
+    std::error_code error;
+    if (fs::exists(place, error)) return fs::canonical(place, error).string();
+  }
+  return "";
+}
+
+// "10s", "5m", "2h", "7d", "250ms"; a bare number is seconds.
+std::optional<base::Millis> Length(const std::string& text) {
+  std::size_t digits = 0;
+  while (digits < text.size() && digits < 12 && text[digits] >= '0' && text[digits] <= '9') ++digits;
+  if (digits == 0) return std::nullopt;
+  const std::int64_t number = std::stoll(text.substr(0, digits));
+  const std::string unit = text.substr(digits);
+  constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {
+      {"ms", 1}, {"", 1'000}, {"s", 1'000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}};
+  for (const auto& [name, length_ms] : kUnits) {
+    if (unit == name) return base::Millis{number * length_ms};
+  }
+  return std::nullopt;
+}
+
+const CLI::Validator kIsLength(
+    [](const std::string& text) {
+      return Length(text) ? std::string() : text + " is no length of time (10s, 5m, 2h, 7d)";
+    },
+    "TIME");
+
+struct Words {
+  std::string listen = "127.0.0.1:6443";
+  std::string restart_delay = "10s";
+  std::string keep_finished;
+  bool verbose = false;
+};
+
+void Describe(CLI::App& app, ServeSettings& settings, Words& words) {
+  app.add_option("--data", settings.data_dir, "data directory")->type_name("DIR");
+  app.add_option("--listen", words.listen, "address and port; port 0: any")->type_name("ADDR:PORT");
+  app.add_option("--virtual-gpus", settings.virtual_gpus, "declared GPUs without a device")
+      ->type_name("N[:TYPE[:MEMORY]]");
+  app.add_option("--mount", settings.mounts, "a directory that every replica sees")
+      ->type_name("SRC:PATH[:ro]");
+  app.add_option("--run-as", settings.run_as, "as root: the account of replicas")->type_name("USER");
+  app.add_option("--restart-delay", words.restart_delay, "before the first restart; doubles")
+      ->check(kIsLength);
+  app.add_option("--keep-finished", words.keep_finished, "delete finished jobs after (default: never)")
+      ->check(kIsLength);
+  app.add_flag("-v,--verbose", words.verbose, "log more");
+  app.set_config("--config", "", "settings file: one `name = value` a line, names as the flags'");
+}
+
+std::string TakeAddress(const std::string& listen, ServeSettings& settings) {
+  const auto colon = listen.rfind(':');
+  if (colon == std::string::npos) return "--listen takes ADDR:PORT";
+  settings.address = listen.substr(0, colon);
+  if (settings.address.starts_with('[') && settings.address.ends_with(']')) {
+    settings.address = settings.address.substr(1, settings.address.size() - 2);
+  }
+  const std::string port = listen.substr(colon + 1);
+  if (port.empty() || port.size() > 5 || port.find_first_not_of("0123456789") != std::string::npos ||
+      std::stoi(port) > 65'535) {
+    return "--listen " + listen + ": the port is a number up to 65535";
+  }
+  settings.port = std::stoi(port);
+  return "";
+}
+
+// Where the client finds the server of this account: a file that names its kubeconfig.
+void WritePointer(const std::string& kubeconfig) {
+  const std::string config = Variable("XDG_CONFIG_HOME");
+  const fs::path place = fs::path(config.empty() ? Home() + "/.config" : config) / "pondage";
+  std::error_code error;
+  fs::create_directories(place, error);
+  std::ofstream(place / "server") << kubeconfig << "\n";
+}
+
+int Tell(const base::Error& error) {
+  fmt::print(stderr, "error {}: {}{}\n", error.id.empty() ? "PND-C001" : error.id,
+             error.object.empty() ? "" : error.object + ": ", error.message);
+  if (!error.id.empty()) fmt::print(stderr, "  (docs: pondage man {})\n", error.id);
+  return error.kind == base::Kind::kForbidden ? 4 : error.kind == base::Kind::kInvalid ? 2 : 1;
+}
+
+int RunUntilTold(const ServeSettings& settings) {
+  sigset_t ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGTERM);
+  sigaddset(&ends, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &ends, nullptr);  // before any thread: all of them leave it to us
+  signal(SIGPIPE, SIG_IGN);
+
+  auto server = Server::Start(settings, [](int number, int of, const std::string& what) {
+    fmt::print(stderr, "[{}/{}] {}\n", number, of, what);
+  });
+  if (!server) return Tell(server.error());
+  for (const std::string& warning : (*server)->warnings()) {
+    fmt::print(stderr, "warning: {}\n", warning);
+  }
+  WritePointer((*server)->kubeconfig());
+  fmt::print(stderr, "ready at {}\n\n  export KUBECONFIG={}\n  kubectl get tfjobs\n\n",
+             (*server)->url(), (*server)->kubeconfig());
+  NotifyServiceManager("READY=1\nSTATUS=serving " + (*server)->url());
+
+  int signal_number = 0;
+  sigwait(&ends, &signal_number);
+  NotifyServiceManager("STOPPING=1");
+  fmt::print(stderr, "stopping; jobs go on, the next server adopts them\n");
+  return 0;
+}
+
+}  // namespace
+
+int ServeMain(int argc, char** argv) {
+  ServeSettings settings{.data_dir = DefaultDataDir()};
+  Words words;
+  CLI::App app{"Makes this machine a pool: API server, planner and agent in one process.",
+               "pondage serve"};
+  Describe(app, settings, words);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? 0 : 2;
+  }
+  if (const std::string wrong = TakeAddress(words.listen, settings); !wrong.empty()) {
+    return Tell({base::Kind::kInvalid, "PND-C002", "", wrong});
+  }
+  settings.restart_delay = *Length(words.restart_delay);
+  if (!words.keep_finished.empty()) settings.keep_finished = Length(words.keep_finished);
+  std::error_code error;
+  settings.data_dir = fs::absolute(settings.data_dir, error).lexically_normal().string();
+  const fs::path own = OwnDirectory();
+  settings.shim = Find({own / "pondage-shim", "/usr/lib/pondage/pondage-shim"});
+  if (settings.shim.empty()) {
+    return Tell({base::Kind::kUnavailable, "PND-R001", "pondage-shim",
+                 "is not beside this program (" + own.string() + ")"});
+  }
+  settings.python_dir =
+      Find({own / "../../../python", own / "../lib/pondage/python", "/usr/lib/pondage/python"});
+  spdlog::set_default_logger(spdlog::stderr_logger_mt("pondage"));
+  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %v");
+  spdlog::set_level(words.verbose ? spdlog::level::debug : spdlog::level::warn);
+  return RunUntilTold(settings);
+}
+
+}  // namespace pondage::cmd
