@@ -63,8 +63,9 @@ object Definition(const manifest::Kind& kind, base::Instant now) {
       {"storage", true},
       {"subresources", object{{"status", object{}}}},
       {"additionalPrinterColumns", PrinterColumns(kind)},
-      {"schema", object{{"openAPIV3Schema", object{{"type", "object"},
-                                                   {"x-kubernetes-preserve-unknown-fields", true}}}}}};
+      {"schema",
+       object{{"openAPIV3Schema",
+               object{{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}}}}}};
   const auto holds = [now](const char* type, const char* reason) {
     return object{{"type", type},
                   {"status", "True"},

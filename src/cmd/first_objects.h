@@ -1,5 +1,5 @@
-// The objects that every pool has from its first start on: namespaces, the default queue, the custom
-// resources' definitions.
+// The objects that every pool has from its first start on: namespaces, the default queue, the
+// custom resources' definitions.
 //
 // Called once at start, before the loop runs: the one other writer there ever is.
 #pragma once

@@ -1,6 +1,5 @@
-#include <cstdio>
+#include "cmd/serve.h"
 
-int main() {
-  std::puts("pondage " PONDAGE_VERSION);
-  return 0;
+int main(int argc, char** argv) {
+  return pondage::cmd::ServeMain(argc - 1, argv + 1);
 }

@@ -13,12 +13,17 @@ namespace json = boost::json;
 api::Response Trouble(const base::Error& error) {
   const auto status = [&error] {
     switch (error.kind) {
-      case base::Kind::kNotFound: return 404;
+      case base::Kind::kNotFound:
+        return 404;
       case base::Kind::kAlreadyExists:
-      case base::Kind::kConflict: return 409;
-      case base::Kind::kForbidden: return 403;
-      case base::Kind::kInvalid: return 422;
-      default: return 503;
+      case base::Kind::kConflict:
+        return 409;
+      case base::Kind::kForbidden:
+        return 403;
+      case base::Kind::kInvalid:
+        return 422;
+      default:
+        return 503;
     }
   }();
   const std::string message =

@@ -56,7 +56,8 @@ std::string Find(std::initializer_list<fs::path> places) {
 // "10s", "5m", "2h", "7d", "250ms"; a bare number is seconds.
 std::optional<base::Millis> Length(const std::string& text) {
   std::size_t digits = 0;
-  while (digits < text.size() && digits < 12 && text[digits] >= '0' && text[digits] <= '9') ++digits;
+  while (digits < text.size() && digits < 12 && text[digits] >= '0' && text[digits] <= '9')
+    ++digits;
   if (digits == 0) return std::nullopt;
   const std::int64_t number = std::stoll(text.substr(0, digits));
   const std::string unit = text.substr(digits);
@@ -88,10 +89,12 @@ void Describe(CLI::App& app, ServeSettings& settings, Words& words) {
       ->type_name("N[:TYPE[:MEMORY]]");
   app.add_option("--mount", settings.mounts, "a directory that every replica sees")
       ->type_name("SRC:PATH[:ro]");
-  app.add_option("--run-as", settings.run_as, "as root: the account of replicas")->type_name("USER");
+  app.add_option("--run-as", settings.run_as, "as root: the account of replicas")
+      ->type_name("USER");
   app.add_option("--restart-delay", words.restart_delay, "before the first restart; doubles")
       ->check(kIsLength);
-  app.add_option("--keep-finished", words.keep_finished, "delete finished jobs after (default: never)")
+  app.add_option("--keep-finished", words.keep_finished,
+                 "delete finished jobs after (default: never)")
       ->check(kIsLength);
   app.add_flag("-v,--verbose", words.verbose, "log more");
   app.set_config("--config", "", "settings file: one `name = value` a line, names as the flags'");
@@ -105,8 +108,8 @@ std::string TakeAddress(const std::string& listen, ServeSettings& settings) {
     settings.address = settings.address.substr(1, settings.address.size() - 2);
   }
   const std::string port = listen.substr(colon + 1);
-  if (port.empty() || port.size() > 5 || port.find_first_not_of("0123456789") != std::string::npos ||
-      std::stoi(port) > 65'535) {
+  if (port.empty() || port.size() > 5 ||
+      port.find_first_not_of("0123456789") != std::string::npos || std::stoi(port) > 65'535) {
     return "--listen " + listen + ": the port is a number up to 65535";
   }
   settings.port = std::stoi(port);

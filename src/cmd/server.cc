@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
-#include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <mutex>
 #include <thread>
 
+#include "agent/agent.h"
 #include "agent/environments.h"
 #include "agent/pod_launcher.h"
 #include "api/pki.h"
@@ -39,26 +39,9 @@ std::string NodeName() {
   utsname machine{};
   uname(&machine);
   std::string name = machine.nodename;
-  for (char& letter : name) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  for (char& letter : name)
+    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   return name.empty() ? "localhost" : name;
-}
-
-std::optional<std::string> OnPath(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::string rest = path == nullptr ? "/usr/bin:/bin" : path;
-  while (!rest.empty()) {
-    const auto colon = rest.find(':');
-    const std::string candidate = rest.substr(0, colon) + "/" + program;
-    if (access(candidate.c_str(), X_OK) == 0) return candidate;
-    rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
-  }
-  return std::nullopt;
-}
-
-manifest::MachineFacts Machine() {
-  utsname machine{};
-  uname(&machine);
-  return {.kernel = machine.release, .os_image = "Linux", .address = "127.0.0.1"};
 }
 
 // "SRC:PATH" or "SRC:PATH:ro".
@@ -82,53 +65,6 @@ class SystemClock : public port::Clock {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     return {std::chrono::duration_cast<std::chrono::milliseconds>(now).count()};
   }
-};
-
-// This machine's last reading, until agent has its own eye on it.
-class Eye : public port::Telemetry {
- public:
-  Eye(std::unique_ptr<port::GpuProbe> probe, const run::ShimRunner& runner)
-      : probe_(std::move(probe)), runner_(runner) {
-    if (probe_ == nullptr) return;
-    if (auto inventory = probe_->Read()) gpus_ = std::move(*inventory);
-  }
-
-  port::GpuInventory Gpus() const override { return gpus_; }
-
-  std::vector<port::ReplicaReading> Replicas() const override {
-    std::vector<port::ReplicaReading> readings;
-    for (const run::Running& running : runner_.RunningNow()) {
-      readings.push_back({.uid = running.uid,
-                          .step = running.said.step,
-                          .checkpoint_step = running.said.checkpoint_step,
-                          .input_wait_permille = running.said.input_wait_permille,
-                          .at = running.said.at});
-    }
-    return readings;
-  }
-
-  fleet::Node NodeNow(const std::string& name) const {
-    struct sysinfo memory {};
-    sysinfo(&memory);
-    fleet::Node node{.name = name,
-                     .cpu = {std::int64_t{1000} * sysconf(_SC_NPROCESSORS_ONLN)},
-                     .memory = {static_cast<std::int64_t>(memory.totalram) * memory.mem_unit}};
-    for (const port::GpuReading& gpu : gpus_.gpus) {
-      node.gpus.push_back({.id = gpu.id,
-                           .type = gpu.type,
-                           .memory = gpu.memory,
-                           .numa = gpu.numa,
-                           .island = gpu.island,
-                           .is_virtual = gpu.is_virtual,
-                           .healthy = gpu.healthy});
-    }
-    return node;
-  }
-
- private:
-  std::unique_ptr<port::GpuProbe> probe_;
-  const run::ShimRunner& runner_;
-  port::GpuInventory gpus_;
 };
 
 }  // namespace
@@ -170,7 +106,7 @@ class Server::Parts {
   std::unique_ptr<run::ShimRunner> runner_;
   std::unique_ptr<agent::PodLauncher> launcher_;
   std::unique_ptr<port::GpuProbe> probe_;
-  std::unique_ptr<Eye> eye_;
+  std::unique_ptr<agent::Agent> agent_;
   std::unique_ptr<loop::Loop> loop_;
   std::unique_ptr<run::LogFiles> logs_;
   std::unique_ptr<api::TokenStore> tokens_;
@@ -186,6 +122,7 @@ class Server::Parts {
 
 Server::Parts::~Parts() {
   if (api_) api_->Stop();  // first: the loop must answer what it was handed
+  agent_.reset();
   stopping_ = true;
   if (loop_) loop_->Wake();
   housekeeping_wake_.notify_all();
@@ -245,9 +182,7 @@ base::Result<void> Server::Parts::FindGpus() {
 
 base::Result<void> Server::Parts::StartLoop() {
   runner_ = std::make_unique<run::ShimRunner>(
-      run::RunnerSettings{.data_dir = settings_.data_dir,
-                          .shim = settings_.shim,
-                          .bwrap = OnPath("bwrap").value_or("bwrap")},
+      run::RunnerSettings{.data_dir = settings_.data_dir, .shim = settings_.shim},
       run::FindCgroups(run::ThisMachine()), clock_);
   agent::LaunchSettings launch{.data_dir = settings_.data_dir, .python_dir = settings_.python_dir};
   for (const std::string& text : settings_.mounts) {
@@ -257,8 +192,9 @@ base::Result<void> Server::Parts::StartLoop() {
   if (!settings_.run_as.empty()) {
     TRY(launch.run_as, agent::AccountNamed(settings_.run_as));
   } else if (geteuid() == 0) {
-    warnings_.push_back("jobs run as root: whoever may submit a job is root here. To name an "
-                        "account for them: --run-as USER");
+    warnings_.push_back(
+        "jobs run as root: whoever may submit a job is root here. To name an "
+        "account for them: --run-as USER");
   }
   launcher_ = std::make_unique<agent::PodLauncher>(
       std::move(launch), [this](const std::string& kind, const std::string& space,
@@ -270,8 +206,14 @@ base::Result<void> Server::Parts::StartLoop() {
   loop_ = std::make_unique<loop::Loop>(loop, *store_, *runner_, clock_, *launcher_);
   runner_->Listen([this](port::Reading reading) { loop_->Tell(std::move(reading)); });
   TRY_DO(loop_->Load());
-  eye_ = std::make_unique<Eye>(std::move(probe_), *runner_);
-  loop_->See(eye_->NodeNow(loop.node_name), Machine());
+  agent_ = std::make_unique<agent::Agent>(
+      agent::AgentSettings{.node_name = loop.node_name, .data_dir = settings_.data_dir},
+      std::move(probe_), [this] { return runner_->RunningNow(); }, clock_,
+      [this](fleet::Node node, manifest::MachineFacts machine) {
+        loop_->See(std::move(node), std::move(machine));
+      });
+  agent_->Look();
+  agent_->Begin();
   loop_thread_ = std::thread([this] { RunLoop(); });
   housekeeping_ = std::thread([this] { RunHousekeeping(); });
   return {};
@@ -318,7 +260,7 @@ base::Result<void> Server::Parts::StartApi() {
       .store = *store_,
       .writer = *loop_,
       .logs = *logs_,
-      .telemetry = *eye_,
+      .telemetry = *agent_,
       .tokens = *tokens_,
       .now = [this] { return clock_.Now(); },
       .admit_tfjob = [environments](const boost::json::object& tfjob) -> base::Result<void> {
@@ -340,7 +282,8 @@ base::Result<api::KeyPair> Server::Parts::ServerCertificate() {
   const std::string pki = settings_.data_dir + "/pki";
   std::error_code error;
   fs::create_directories(pki, error);
-  const auto keep = [&pki](const std::string& name, const api::KeyPair& pair) -> base::Result<void> {
+  const auto keep = [&pki](const std::string& name,
+                           const api::KeyPair& pair) -> base::Result<void> {
     TRY_DO(api::WritePrivateFile(pki + "/" + name + ".key", pair.key_pem));
     return api::WritePrivateFile(pki + "/" + name + ".crt", pair.certificate_pem);
   };
@@ -359,8 +302,7 @@ base::Result<api::KeyPair> Server::Parts::ServerCertificate() {
   const std::vector<std::string> names{settings_.address, NodeName()};
   auto server = read("server");
   if (server) {
-    const auto stale =
-        api::NeedsRenewal(server->certificate_pem, authority_, names, clock_.Now());
+    const auto stale = api::NeedsRenewal(server->certificate_pem, authority_, names, clock_.Now());
     if (stale && !*stale) return *server;
   }
   TRY(const api::KeyPair made, api::MakeServerCertificate(authority_, names, clock_.Now()));
@@ -393,8 +335,14 @@ base::Result<std::unique_ptr<Server>> Server::Start(const ServeSettings& setting
   return std::unique_ptr<Server>(new Server(std::move(parts)));
 }
 
-std::string Server::url() const { return parts_->Url(); }
-std::string Server::kubeconfig() const { return parts_->KubeconfigPath(); }
-std::vector<std::string> Server::warnings() const { return parts_->warnings(); }
+std::string Server::url() const {
+  return parts_->Url();
+}
+std::string Server::kubeconfig() const {
+  return parts_->KubeconfigPath();
+}
+std::vector<std::string> Server::warnings() const {
+  return parts_->warnings();
+}
 
 }  // namespace pondage::cmd

@@ -10,8 +10,8 @@
 
 namespace pondage::manifest {
 
-// `data` and `binaryData` of a ConfigMap, `data` of a Secret (base64 in JSON, bytes here). None: not
-// such an object, or base64 that is none.
+// `data` and `binaryData` of a ConfigMap, `data` of a Secret (base64 in JSON, bytes here). None:
+// not such an object, or base64 that is none.
 std::optional<std::map<std::string, std::string>> DataOfObject(std::string_view body);
 
 // RFC 4648, with padding. None: not base64.

@@ -11,9 +11,14 @@ TEST(Base64, IsReadAsRfc4648SaysIt) {
   struct Row {
     std::string_view text, bytes;
   };
-  constexpr Row kRows[] = {{"", ""},         {"Zg==", "f"},         {"Zm8=", "fo"},
-                           {"Zm9v", "foo"},  {"Zm9vYg==", "foob"},  {"Zm9vYmE=", "fooba"},
-                           {"Zm9vYmFy", "foobar"}, {"+/+/", "\xfb\xff\xbf"}};
+  constexpr Row kRows[] = {{"", ""},
+                           {"Zg==", "f"},
+                           {"Zm8=", "fo"},
+                           {"Zm9v", "foo"},
+                           {"Zm9vYg==", "foob"},
+                           {"Zm9vYmE=", "fooba"},
+                           {"Zm9vYmFy", "foobar"},
+                           {"+/+/", "\xfb\xff\xbf"}};
   for (const Row& row : kRows) EXPECT_EQ(FromBase64(row.text), row.bytes) << row.text;
   for (const char* wrong : {"Zg", "Zg=", "Z===", "Zm9v\n", "Zm 9", "====", "Zg==Zg=="}) {
     EXPECT_FALSE(FromBase64(wrong).has_value() && *FromBase64(wrong) != "") << wrong;
