@@ -54,7 +54,12 @@ TEST_F(GangTest, SavesOnNoticeAndLeavesWith42) {
 
 TEST_F(GangTest, OneThatWaitsForItsPeerIsDeafAndMustBeKilled) {
   runner_->Start(FakeTf("lonely", {"--peer", "127.0.0.1:" + std::to_string(FreePort())}));
-  Await<Started>("lonely");
+  const std::string status = "/proc/" + std::to_string(Await<Started>("lonely").pid) + "/status";
+  AwaitOutside([&] {  // it has taken SIGTERM for itself
+    const std::string text = ReadText(status);
+    const std::size_t at = text.find("SigCgt:");
+    return at != std::string::npos && (std::stoull(text.substr(at + 7), nullptr, 16) & 0x4000) != 0;
+  });
   runner_->Stop("lonely", base::Millis{200});
   const auto exited = Await<Exited>("lonely");
   EXPECT_EQ(exited.code, 137);
