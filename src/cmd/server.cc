@@ -23,6 +23,7 @@
 #include "loop/loop.h"
 #include "manifest/data.h"
 #include "manifest/tfjob.h"
+#include "metrics/names.h"
 #include "run/cgroups.h"
 #include "run/log_files.h"
 #include "run/nvml_probe.h"
@@ -102,6 +103,7 @@ class Server::Parts {
   const ServeSettings settings_;
   std::vector<std::string> warnings_;
   SystemClock clock_;
+  metrics::Page page_;
   std::unique_ptr<store::SqliteStore> store_;
   std::unique_ptr<run::ShimRunner> runner_;
   std::unique_ptr<agent::PodLauncher> launcher_;
@@ -204,6 +206,8 @@ base::Result<void> Server::Parts::StartLoop() {
   loop.keep_finished = settings_.keep_finished;
   loop.node_name = NodeName();
   loop_ = std::make_unique<loop::Loop>(loop, *store_, *runner_, clock_, *launcher_);
+  loop_->CountOn(page_);
+  page_.Set(metrics::kBuild, 1, {{"version", PONDAGE_VERSION}});
   runner_->Listen([this](port::Reading reading) { loop_->Tell(std::move(reading)); });
   TRY_DO(loop_->Load());
   agent_ = std::make_unique<agent::Agent>(
@@ -272,6 +276,15 @@ base::Result<void> Server::Parts::StartApi() {
         }
         return {};
       },
+      .metrics =
+          [this] {
+            page_.Set(metrics::kWatches, static_cast<double>(api_->watchers()));
+            page_.Set(metrics::kStoreRevision, static_cast<double>(store_->Newest()));
+            if (const auto free = store_->FreeBytes()) {
+              page_.Set(metrics::kStoreFreeBytes, static_cast<double>(free->value));
+            }
+            return page_.Text();
+          },
       .own_view = [this](const api::Request& request) { return views_->Answer(request); }});
   TRY_DO(api_->Start());
   TRY_DO(api::WritePrivateFile(settings_.data_dir + "/address", Url() + "\n"));

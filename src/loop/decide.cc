@@ -184,6 +184,7 @@ void Turner::Decide(const pool::ForgetJob& decision) {
   loop_.jobs_.erase(JobKey(job.identity));
   if (const auto object = pending_.Get(JobKey(job.identity))) {
     pending_.Delete(*object);
+    deleted_in_.push_back(object->key.space);
     CollectOwned(object->uid, false);
   }
 }

@@ -20,6 +20,7 @@
 
 #include "base/result.h"
 #include "fleet/node.h"
+#include "loop/numbers.h"
 #include "manifest/queue.h"
 #include "pool/pool.h"
 #include "port/clock.h"
@@ -61,6 +62,9 @@ class Loop : public port::Writer {
   void AwaitInput(base::Instant until);
   void Wake();
 
+  // Counts on this page from now on; before the first turn. The page outlives the loop.
+  void CountOn(metrics::Page& page) { numbers_ = std::make_unique<Numbers>(page); }
+
   // On the loop's thread only.
   const pool::Pool& pool() const { return *pool_; }
   bool loaded() const { return loaded_; }
@@ -91,6 +95,8 @@ class Loop : public port::Writer {
   port::Runner& runner_;
   port::Clock& clock_;
   port::Launcher& launcher_;
+
+  std::unique_ptr<Numbers> numbers_;  // none: nothing is counted
 
   // The loop's own memory: derived from the store at Load.
   std::unique_ptr<pool::Pool> pool_;

@@ -235,6 +235,24 @@ TEST_F(LoopTest, ANewLoopTakesOverWhatRuns) {
   EXPECT_TRUE(job::IsTrue(StatusOf("a"), "Succeeded"));
 }
 
+TEST_F(LoopTest, TransitionsAreCountedOnceAndOnlyWhenTheyAreDurable) {
+  metrics::Page page;
+  loop_->CountOn(page);
+  faulty_.SetOdds({1, 0});
+  EXPECT_FALSE(Create(kTfJobs, "default", Job("a", 1)).has_value());
+  faulty_.SetOdds({0, 0});
+  EXPECT_FALSE(page.Text().contains("training_operator_jobs_created_total"));
+  ASSERT_TRUE(Create(kTfJobs, "default", Job("a", 1)).has_value());
+  loop_->Tell(port::Exited{.uid = runner_.last_uid, .code = 0, .reason = "Completed"});
+  loop_->Turn();
+  ASSERT_TRUE(Delete(kTfJobs, "a").has_value());
+  for (const char* name : {"created", "successful", "deleted"}) {
+    const std::string series = std::string("training_operator_jobs_") + name +
+                               "_total{framework=\"tensorflow\",job_namespace=\"default\"} 1";
+    EXPECT_TRUE(page.Text().contains(series)) << series << "\n" << page.Text();
+  }
+}
+
 TEST_F(LoopTest, TheQueueOfWritesIsBounded) {
   Settings settings;
   settings.queue_bound = 1;

@@ -112,7 +112,8 @@ void Turner::TakeDue() {
 }
 
 void Turner::Step() {
-  for (const pool::Decision& decision : loop_.pool_->Step(facts_, now_)) {
+  decisions_ = loop_.pool_->Step(facts_, now_);
+  for (const pool::Decision& decision : decisions_) {
     std::visit([this](const auto& decided) { Decide(decided); }, decision);
   }
   if (!loop_.terminating_.empty()) FinishNamespaces();
@@ -122,6 +123,7 @@ void Turner::Step() {
 // A queue's numbers are for people: written at most once a second.
 void Turner::ShowQueues() {
   loop_.queue_due_ = base::kNever;
+  if (loop_.numbers_) loop_.numbers_->Show(*loop_.pool_);
   std::map<std::string, std::pair<int, int>> counts;
   for (const auto& [id, job] : loop_.pool_->jobs()) {
     auto& [waiting, running] = counts[job.spec.queue];
@@ -153,7 +155,15 @@ base::Result<void> Turner::Commit() {
   return std::unexpected(committed.error());
 }
 
+void Turner::CountTurn() {
+  if (!loop_.numbers_) return;
+  for (const std::string& space : created_in_) loop_.numbers_->CountCreated(space);
+  for (const std::string& space : deleted_in_) loop_.numbers_->CountDeleted(space);
+  loop_.numbers_->Count(*loop_.pool_, decisions_);
+}
+
 void Turner::CarryOut() {
+  CountTurn();
   for (Answer& answer : answers_) {
     if (!answer.object) {
       answer.done(std::unexpected(std::move(answer.object).error()));

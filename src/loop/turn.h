@@ -78,6 +78,7 @@ class Turner {
   void ShowReplicas(const pool::JobView& job);
   void ShowPod(const pool::JobView& job, const job::Replica& replica);
   void ShowQueues();
+  void CountTurn();
   void PutObject(const port::Key& key, const boost::json::object& object, bool live,
                  std::optional<base::Instant> due);
   void Event(const manifest::About& about, const job::Note& note);
@@ -97,6 +98,9 @@ class Turner {
   std::vector<pool::Fact> facts_;
   std::vector<Answer> answers_;
   std::vector<Order> orders_;
+  std::vector<pool::Decision> decisions_;
+  std::vector<std::string> created_in_;  // namespaces of jobs that this turn creates
+  std::vector<std::string> deleted_in_;  // ... and deletes
 };
 
 }  // namespace pondage::loop

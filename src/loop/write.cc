@@ -116,6 +116,7 @@ base::Result<void> Turner::UnderstandJob(const port::Change& change, port::Revis
   const bool is_new = job.status.conditions.empty();
   if (!is_new && !loop_.jobs_.contains(change.key)) return {};  // ended: not the pool's any more
   loop_.jobs_[change.key] = job.identity.id;
+  if (is_new) created_in_.push_back(change.key.space);
   facts_.emplace_back(pool::JobApplied{std::move(job.identity), std::move(job.spec)});
   return {};
 }
