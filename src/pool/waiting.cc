@@ -46,8 +46,8 @@ std::vector<plan::Holding> Pool::Holdings() const {
     for (const job::Replica& replica : job.status.replicas) {
       if (replica.grant) holding.gpus += static_cast<int>(replica.grant->gpus.size());
     }
-    if (job.spec.deadline && job.status.bound) {
-      holding.ends_by = *job.status.bound + *job.spec.deadline;
+    if (job.spec.deadline && job.status.start_time) {
+      holding.ends_by = *job.status.start_time + *job.spec.deadline;
     }
     holdings.push_back(std::move(holding));
   }
