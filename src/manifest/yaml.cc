@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
+#include <exception>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -67,7 +68,11 @@ class Builder final : public YAML::EventHandler {
     Refuse(*last_quoted_, "the quote is never closed");
   }
 
+  // yaml-cpp gives an empty document for a token that fits nowhere, and leaves it standing: the next
+  // document begins at the same place, for ever.
   void OnDocumentStart(const YAML::Mark& mark) override {
+    if (any_ && mark.pos <= start_.pos) Refuse(mark, "this cannot begin a document");
+    any_ = true;
     start_ = mark;
     anchors_.clear();
   }
@@ -198,14 +203,30 @@ class Builder final : public YAML::EventHandler {
   std::size_t budget_;
   std::size_t spent_ = 0;
   std::size_t aliases_ = 0;
-  YAML::Mark start_;
+  bool any_ = false;
+  YAML::Mark start_;  // of the document
   std::optional<YAML::Mark> last_quoted_;
   std::vector<Frame> open_;
   std::map<YAML::anchor_t, Anchored> anchors_;
   std::vector<Document> documents_;
 };
 
+// yaml-cpp keeps each token of a flow collection until the collection is closed. Text may hold some
+// brackets too many (a ConfigMap's script); thousands that nobody closes are a bomb.
+bool OpensTooMuch(std::string_view bytes) {
+  std::ptrdiff_t open = 0;
+  constexpr std::ptrdiff_t kMostOpen = 10'000;
+  return std::ranges::any_of(bytes, [&open](char c) {
+    open += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
+    return open > kMostOpen;
+  });
+}
+
 base::Result<std::vector<Document>> ParseYaml(std::string_view bytes, std::size_t max_bytes) {
+  if (OpensTooMuch(bytes)) {
+    return base::Fail(base::Kind::kInvalid, kBoundId, "",
+                      fmt::format("YAML: nested deeper than {} levels", kMaxDepth));
+  }
   Builder builder(max_bytes);
   try {
     std::istringstream stream{std::string(bytes)};
@@ -222,6 +243,9 @@ base::Result<std::vector<Document>> ParseYaml(std::string_view bytes, std::size_
   } catch (const YAML::Exception& wrong) {
     return base::Fail(base::Kind::kInvalid, kSyntaxId, "",
                       fmt::format("YAML line {}: {}", wrong.mark.line + 1, wrong.msg));
+  } catch (const std::exception& wrong) {  // of memory, or of what yaml-cpp takes for granted
+    return base::Fail(base::Kind::kInvalid, kSyntaxId, "",
+                      fmt::format("the YAML cannot be read: {}", wrong.what()));
   }
   return builder.Take();
 }

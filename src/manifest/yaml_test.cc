@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "manifest/object.h"
@@ -165,6 +166,31 @@ TEST(Yaml, RefusesWithTheLine) {
   };
   for (const Row& row : kRows) {
     EXPECT_EQ(Read(row.text).substr(0, row.message.size()), row.message) << row.says;
+  }
+}
+
+// yaml-cpp leaves a token standing that fits nowhere, and gives empty documents for it without end.
+TEST(Yaml, RefusesWhatBeginsNoDocument) {
+  const std::string_view kRows[] = {
+      R"({"kind":"LA"},{ist","items":[{"kind":"A"},{"kind":"B"}]})",
+      "a: b\n...\n,",
+      "&a ,",
+      "a: b\n---\n,\n",
+  };
+  for (const std::string_view yaml : kRows) {
+    EXPECT_THAT(Read(yaml), testing::HasSubstr("this cannot begin a document")) << yaml;
+  }
+  EXPECT_EQ(Read("---\n---\n...\n---\na: 1\n...\n...\n"), "{\"a\":1}\n");
+}
+
+// Each of three megabytes; what is not closed would be kept token by token.
+TEST(Yaml, RefusesBombsOfOpenBrackets) {
+  for (const std::string_view unit : {"[", "{", "[a,", "{a: ", "- ", "? ", "a: [", "&a [", "!t {"}) {
+    std::string bomb;
+    while (bomb.size() < 3'000'000) bomb += unit;
+    const auto read = ParseManifests(bomb);
+    ASSERT_FALSE(read) << unit;
+    EXPECT_EQ(read.error().kind, base::Kind::kInvalid) << unit;
   }
 }
 
