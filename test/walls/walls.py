@@ -58,7 +58,7 @@ CODE_SUFFIXES = {".cc", ".h", ".py", ".js", ".ts", ".css", ".html", ".cmake", ".
 FORBIDDEN = [
     re.compile(pattern)
     for pattern in (
-        "/wo" + r"rk/(?!\d)", "/ro" + r"ot/\w", "/home/[a-z]+/", r"\.\./sha" + r"red\b",
+        r"(?<![\w.~-])/wo" + r"rk/(?!\d)", "/ro" + r"ot/\w", "/home/[a-z]+/", r"\.\./sha" + r"red\b",
         "pypi" + r"\.org", "files\\.pythonhosted" + r"\.org", "registry\\.npmjs" + r"\.org",
         "proxy\\.golang" + r"\.org",
     )
