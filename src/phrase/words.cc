@@ -24,6 +24,7 @@ constexpr std::array kWords = std::to_array<Both>({
     {"TYPE", "型号"},          {"USED", "已用"},          {"USER", "用户"},
     {"VALUE", "值"},           {"WAITING", "等待中"},     {"ahead", "前面"},
     {"bound", "已分配"},       {"cordoned", "停止接收"},  {"created", "已创建"},
+    {"deleting", "删除中"},
     {"failed", "失败"},        {"finished", "已完成"},    {"held", "被扣留"},
     {"lost", "失联"},          {"never", "永远无法启动"}, {"nobody", "没有"},
     {"pending", "准备中"},     {"ready", "就绪"},         {"requeued", "重新排队"},

@@ -22,6 +22,9 @@ base::Result<pid_t> SpawnShim(const Spawn& spawn) {
   // The second first: its number may be the first one's target. Both come from above 4 (see Move).
   if (spawn.arguments >= 0) posix_spawn_file_actions_adddup2(&actions, spawn.arguments, 4);
   posix_spawn_file_actions_adddup2(&actions, spawn.lock, 3);
+  // Nothing else of this process lives on in it: a listening socket that a job held would keep the
+  // next server from its port.
+  posix_spawn_file_actions_addclosefrom_np(&actions, spawn.arguments >= 0 ? 5 : 4);
 
   sigset_t none, all;
   sigemptyset(&none);

@@ -1,0 +1,210 @@
+// env, token and backup: what the server keeps beside its objects.
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <openssl/evp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "cmd/context.h"
+#include "cmd/mains.h"
+#include "cmd/output.h"
+#include "cmd/text.h"
+#include "cmd/trouble.h"
+
+namespace pondage::cmd {
+namespace {
+
+using base::Fail;
+using base::Kind;
+
+constexpr const char* kEnvironments = "/pondage/v1/environments";
+constexpr const char* kTokens = "/pondage/v1/tokens";
+
+base::Error Write(const char* what) {
+  return {Kind::kInvalid, "PND-C002", "", fmt::format("write: {}", what)};
+}
+
+std::string Absolute(const std::string& path) {
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(path, error);
+  return error ? path : absolute.lexically_normal().string();
+}
+
+base::Result<int> ListEnvironments(Context& context, Client& client) {
+  TRY(const json::value answer, client.Get(kEnvironments));
+  const Screen& screen = context.screen();
+  Listing listing;
+  listing.schema = "pondage.env/1";
+  for (const char* word : {"IMAGE", "PATH"}) listing.table.headings.push_back(screen.Word(word));
+  listing.table.headings.insert(listing.table.headings.begin() + 1,
+                                {"PYTHON", "TENSORFLOW", "KERAS"});
+  for (const json::value& entry : Items(answer, {"environments"})) {
+    json::object item = entry.is_object() ? entry.get_object() : json::object();
+    item["name"] = Text(entry, {"image"});
+    listing.items.push_back(std::move(item));
+    const auto cell = [&](const char* name) {
+      const std::string text = Text(entry, {name});
+      return Cell{text.empty() ? "-" : text};
+    };
+    listing.table.rows.push_back(
+        {cell("image"), cell("python"), cell("tensorflow"), cell("keras"), cell("path")});
+  }
+  context.Print(Render(listing, screen, Now()));
+  return kDone;
+}
+
+}  // namespace
+
+base::Result<int> EnvMain(Context& context) {
+  TRY(Client * client, context.Server());
+  const auto& words = context.line().words;
+  const std::string verb = words.empty() ? "ls" : words[0];
+  if (verb == "ls") return ListEnvironments(context, *client);
+  if (verb == "add") {
+    if (words.size() != 3) return std::unexpected(Write("env add IMAGE PATH"));
+    const json::value body = {{"image", words[1]}, {"path", Absolute(words[2])}};
+    TRY(const json::value made, client->Post(kEnvironments, body));
+    std::vector<std::string> found;
+    for (const auto& [key, word] :
+         {std::pair("python", "Python"), {"tensorflow", "TensorFlow"}, {"keras", "Keras"}}) {
+      if (const std::string version = Text(made, {key}); !version.empty())
+        found.push_back(fmt::format("{} {}", word, version));
+    }
+    context.Print(fmt::format("{} = {}{}\n", words[1], Absolute(words[2]),
+                              found.empty() ? "" : "  (" + Join(found, ", ") + ")"));
+    return kDone;
+  }
+  if (words.size() != 2) return std::unexpected(Write("env rm IMAGE"));
+  TRY_DO(client->Delete(std::string(kEnvironments) + "?image=" + PercentEncode(words[1])));
+  context.Print(fmt::format("{} {}\n", words[1], context.screen().Pick("removed", "已移除")));
+  return kDone;
+}
+
+namespace {
+
+std::string Base64(const std::string& bytes) {
+  std::string out((bytes.size() + 2) / 3 * 4 + 1, '\0');
+  const int length = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
+                                     reinterpret_cast<const unsigned char*>(bytes.data()),
+                                     static_cast<int>(bytes.size()));
+  out.resize(static_cast<std::size_t>(length));
+  return out;
+}
+
+// A kubeconfig for one token, readable by its owner only.
+base::Result<void> WriteKubeconfig(const std::string& path, const ServerPlace& place,
+                                   const std::string& user, const std::string& space,
+                                   const std::string& token) {
+  json::object cluster{{"server", place.Url()}};
+  if (!place.ca_pem.empty()) cluster["certificate-authority-data"] = Base64(place.ca_pem);
+  const json::object context{{"cluster", "pondage"}, {"user", user}, {"namespace", space}};
+  json::object config{{"apiVersion", "v1"}, {"kind", "Config"}};
+  config["clusters"] = json::array{json::object{{"name", "pondage"}, {"cluster", cluster}}};
+  config["users"] =
+      json::array{json::object{{"name", user}, {"user", json::object{{"token", token}}}}};
+  config["contexts"] = json::array{json::object{{"name", "pondage"}, {"context", context}}};
+  config["current-context"] = "pondage";
+  const std::string text = ToYaml(config);
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file < 0) {
+    return Fail(Kind::kInvalid, "PND-C010", "",
+                fmt::format("cannot make {}: {}", path, std::generic_category().message(errno)));
+  }
+  const bool written = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  if (close(file) != 0 || !written)
+    return Fail(Kind::kInvalid, "PND-C010", "", fmt::format("cannot write {}", path));
+  return {};
+}
+
+base::Result<int> CreateToken(Context& context, Client& client, const std::string& name) {
+  const Invocation& line = context.line();
+  std::vector<std::string> spaces = line.Values("space");
+  if (spaces.empty()) spaces.push_back(name);
+  json::object body{{"name", name}, {"admin", line.Has("admin")}};
+  if (!line.Has("admin")) body["namespaces"] = json::value_from(spaces);
+  if (line.Has("read-only")) body["verbs"] = json::array{"get", "list", "watch"};
+  if (line.Has("write") && access(line.Value("write").c_str(), F_OK) == 0) {
+    return Fail(Kind::kConflict, "PND-C010", "",
+                fmt::format("{} exists already", line.Value("write")));
+  }
+  for (const std::string& space : line.Has("admin") ? std::vector<std::string>() : spaces) {
+    // A token whose namespace does not exist could do nothing.
+    const json::object named{
+        {"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", json::object{{"name", space}}}};
+    auto present = client.Post("/api/v1/namespaces", named);
+    if (!present && present.error().kind != Kind::kAlreadyExists)
+      return std::unexpected(present.error());
+  }
+  TRY(const json::value made, client.Post(kTokens, body));
+  const std::string token = Text(made, {"token"});
+  if (!line.Has("write")) {
+    context.Print(token + "\n");
+    context.Note(
+        context.screen().Pick("it is shown this once; to use it: export PONDAGE_SERVER=URL "
+                              "PONDAGE_TOKEN=... (or --write FILE)\n",
+                              "令牌只显示这一次; 使用方法: export PONDAGE_SERVER=URL "
+                              "PONDAGE_TOKEN=... (或 --write FILE)\n"));
+    return kDone;
+  }
+  TRY_DO(WriteKubeconfig(line.Value("write"), client.place(), name, spaces[0], token));
+  context.Print(line.Value("write") + "\n");
+  context.Note(fmt::format(fmt::runtime(context.screen().Pick("{0} sets: export KUBECONFIG={1}\n",
+                                                              "{0} 设置: export KUBECONFIG={1}\n")),
+                           name, Absolute(line.Value("write"))));
+  return kDone;
+}
+
+base::Result<int> ListTokens(Context& context, Client& client) {
+  TRY(const json::value answer, client.Get(kTokens));
+  const Screen& screen = context.screen();
+  Listing listing;
+  listing.schema = "pondage.token/1";
+  listing.table.headings = {screen.Word("NAME"), screen.Pick("RIGHTS", "权限"),
+                            screen.Word("NAMESPACE")};
+  for (const json::value& entry : Items(answer, {"tokens"})) {
+    listing.items.push_back(entry);
+    std::vector<std::string> spaces;
+    std::vector<std::string> verbs;
+    for (const json::value& space : Items(entry, {"namespaces"}))
+      spaces.emplace_back(space.is_string() ? std::string(space.get_string()) : "");
+    for (const json::value& verb : Items(entry, {"verbs"}))
+      verbs.emplace_back(verb.is_string() ? std::string(verb.get_string()) : "");
+    const bool admin = IsTrue(entry, {"admin"});
+    listing.table.rows.push_back(
+        {{Text(entry, {"name"})},
+         {admin           ? "admin"
+          : verbs.empty() ? std::string(screen.Pick("all verbs", "全部操作"))
+                          : Join(verbs, ",")},
+         {admin ? "*" : Join(spaces, ",")}});
+  }
+  context.Print(Render(listing, screen, Now()));
+  return kDone;
+}
+
+}  // namespace
+
+base::Result<int> TokenMain(Context& context) {
+  TRY(Client * client, context.Server());
+  const auto& words = context.line().words;
+  const std::string verb = words.empty() ? "ls" : words[0];
+  if (verb == "ls") return ListTokens(context, *client);
+  if (words.size() != 2)
+    return std::unexpected(Write(verb == "create" ? "token create NAME" : "token revoke NAME"));
+  if (verb == "create") return CreateToken(context, *client, words[1]);
+  TRY_DO(client->Delete(std::string(kTokens) + "/" + PercentEncode(words[1])));
+  context.Print(fmt::format("{} {}\n", words[1], context.screen().Pick("revoked", "已撤销")));
+  return kDone;
+}
+
+base::Result<int> BackupMain(Context& context) {
+  TRY(Client * client, context.Server());
+  const std::string path = Absolute(context.line().words[0]);
+  TRY(const json::value made, client->Post("/pondage/v1/backup", json::object{{"path", path}}));
+  const auto size = Number(made, {"sizeBytes"});
+  context.Print(fmt::format("{}{}\n", path, size ? "  " + SizeText({*size}) : ""));
+  return kDone;
+}
+
+}  // namespace pondage::cmd

@@ -1,0 +1,62 @@
+#include "cmd/dispatch.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "cmd/context.h"
+#include "cmd/help.h"
+#include "cmd/trouble.h"
+
+namespace pondage::cmd {
+namespace {
+
+void WriteError(std::string_view text) {
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+// Attached `run`, and `wait --exit-status`, stand for the job: every number is the program's, so
+// our own failures all share 125.
+bool StandsForJob(const std::vector<std::string>& words) {
+  const auto end = std::ranges::find(words, "--");
+  const auto has = [&](std::string_view word) {
+    return std::find(words.begin(), end, word) != end;
+  };
+  if (has("run")) return !has("--detach") && !has("-d") && !has("--dry-run");
+  return has("wait") && has("--exit-status");
+}
+
+int Tell(const base::Error& error, const Screen& screen, bool stands_for_job) {
+  WriteError(TroubleText(error, screen));
+  return stands_for_job ? kPondageFailed : ExitCodeOf(error);
+}
+
+}  // namespace
+
+bool AsksForHelp(const std::vector<std::string>& words) {
+  const auto end = std::ranges::find(words, "--");
+  return std::any_of(words.begin(), end,
+                     [](const std::string& word) { return word == "--help" || word == "-h"; });
+}
+
+int Dispatch(const std::vector<std::string>& words) {
+  const Surroundings around = Surroundings::OfThisProcess();
+  const bool stands_for_job = StandsForJob(words);
+  auto settings = Settings::Load(around, ReadWholeFile);
+  auto line = ParseLine(words);
+  auto screen = ScreenFor(line ? *line : Invocation(), settings ? *settings : Settings(), around);
+  if (!line) return Tell(line.error(), *screen, stands_for_job);
+  if (!settings) return Tell(settings.error(), *screen, stands_for_job);
+  if (line->command == nullptr || line->Has("help")) {
+    Context context(*line, around, *std::move(settings), *screen);
+    context.Print(line->command == nullptr ? OverviewText(*screen)
+                                           : HelpText(*line->command, *screen));
+    return line->command == nullptr && !line->Has("help") && !words.empty() ? kUsage : kDone;
+  }
+  Context context(*std::move(line), around, *std::move(settings), *screen);
+  auto outcome = context.line().command->main(context);
+  context.NoteWarnings();
+  return outcome ? *outcome : Tell(outcome.error(), context.screen(), stands_for_job);
+}
+
+}  // namespace pondage::cmd

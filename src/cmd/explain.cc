@@ -1,0 +1,243 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "cmd/context.h"
+#include "cmd/job_view.h"
+#include "cmd/kube.h"
+#include "cmd/mains.h"
+#include "cmd/manifest_file.h"
+#include "cmd/output.h"
+#include "cmd/text.h"
+#include "cmd/trouble.h"
+#include "phrase/phrase.h"
+
+namespace pondage::cmd {
+namespace {
+
+using base::Fail;
+using base::Kind;
+
+// The others of the pool, seen from one job.
+struct Neighbours {
+  std::vector<JobView> holders;  // that hold GPUs, most first
+  std::vector<JobView> ahead;    // that wait in the same queue and came earlier
+};
+
+bool Holds(const JobView& job) {
+  switch (job.state) {
+    case JobState::kStarting:
+    case JobState::kRunning:
+    case JobState::kSaving:
+    case JobState::kStopping:
+    case JobState::kDeleting:
+      return job.gpus > 0 && !job.replicas.empty();
+    default:
+      return false;
+  }
+}
+
+bool Waits(const JobView& job) {
+  return job.state == JobState::kWaiting || job.state == JobState::kRequeued;
+}
+
+base::Result<Neighbours> NeighboursOf(Client& client, const JobView& job) {
+  // Every namespace when the token may see it; else the job's own.
+  auto objects = ListAll(client, TfJobPath(""));
+  if (!objects) objects = ListAll(client, TfJobPath(job.space));
+  if (!objects) return std::unexpected(objects.error());
+  Neighbours around;
+  for (const json::value& object : *objects) {
+    JobView other = ViewJob(object);
+    if (other.uid == job.uid) continue;
+    const bool earlier = other.queued.value_or(other.created) < job.queued.value_or(job.created);
+    if (Holds(other)) {
+      around.holders.push_back(std::move(other));
+    } else if (Waits(other) && other.queue == job.queue && (earlier || job.uid.empty())) {
+      around.ahead.push_back(std::move(other));
+    }
+  }
+  std::ranges::sort(around.holders, [](const JobView& a, const JobView& b) {
+    return std::tuple(-a.gpus, a.name) < std::tuple(-b.gpus, b.name);
+  });
+  std::ranges::sort(around.ahead, [](const JobView& a, const JobView& b) {
+    return std::tuple(a.queued.value_or(a.created), a.name) <
+           std::tuple(b.queued.value_or(b.created), b.name);
+  });
+  return around;
+}
+
+std::string HolderText(const JobView& job, const Screen& screen, base::Instant now) {
+  std::string who = job.user.empty() ? job.space : job.user;
+  std::string text = fmt::format("{} ({}, {} GPU", job.name, who, job.gpus);
+  if (job.bound)
+    text +=
+        fmt::format(fmt::runtime(screen.Pick(", since {}", ", 自 {} 起")), Moment(*job.bound, now));
+  return text + ")";
+}
+
+std::string Names(const std::vector<JobView>& jobs, const Screen& screen, base::Instant now) {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::string> names;
+  for (const JobView& job : jobs) {
+    if (names.size() == kMost) break;
+    names.push_back(HolderText(job, screen, now));
+  }
+  std::string text = Join(names, ", ");
+  if (jobs.size() > kMost)
+    text += fmt::format(fmt::runtime(screen.Pick(" and {} more", " 等另外 {} 个")),
+                        jobs.size() - kMost);
+  return text;
+}
+
+// What would help, as flags when the planner named a change, else by the kind of constraint.
+std::string HelpText(const JobView& job, const std::string& help, const Screen& screen) {
+  if (!help.empty()) return phrase::Hint(help, screen.language);
+  const std::string constraint = job.reason ? job.reason->constraint : "";
+  if (constraint == "held") return fmt::format("pondage resume {}", job.name);
+  if (constraint == "noqueue") return fmt::format("pondage queue set {} limit=none", job.queue);
+  if (constraint == "limit")
+    return screen.Pick("a smaller job, another --queue, or a larger limit (pondage queue set)",
+                       "更小的作业, 换队列 --queue, 或提高上限 (pondage queue set)");
+  if (constraint == "unhealthy")
+    return screen.Pick("pondage nodes, then pondage nodes undrain NODE",
+                       "pondage nodes, 然后 pondage nodes undrain NODE");
+  if (constraint == "never" || constraint == "fragmented")
+    return screen.Pick("fewer --gpus per worker", "减少每个 worker 的 --gpus");
+  if (constraint == "busy")
+    return screen.Pick("fewer GPUs, or a --time limit on the jobs that run",
+                       "减少 GPU, 或给正在运行的作业加 --time");
+  return {};
+}
+
+std::string WhenText(const JobView& job, const Screen& screen, base::Instant now) {
+  if (!job.reason) return screen.Pick("at the next look of the planner", "调度器下次检查时");
+  if (job.reason->constraint == "never") return screen.Pick("never, as it is", "按此要求永远不能");
+  if (!job.reason->start_latest)
+    return screen.Pick("unknown: a job that holds GPUs has no time limit",
+                       "未知: 占用 GPU 的作业没有时限");
+  return fmt::format(fmt::runtime(screen.Pick("by {}, if the jobs that run end at their limits",
+                                              "最迟 {}, 若运行中的作业按时限结束")),
+                     Moment(*job.reason->start_latest, now));
+}
+
+struct Explanation {
+  std::string headline, help, when;
+  std::vector<std::pair<std::string, std::string>> lines;
+};
+
+std::string Headline(const JobView& job, const Screen& screen, base::Instant now) {
+  std::string word = StateWord(job.state, screen.language);
+  for (char& c : word) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+  const std::string reason = ReasonText(job, screen, now);
+  return screen.Out(StateTint(job.state), word) + (reason.empty() ? "" : "  " + Plain(reason));
+}
+
+Explanation Explain(const JobView& job, const Neighbours& around, const std::string& help,
+                    const Screen& screen, base::Instant now) {
+  Explanation told;
+  told.headline = Headline(job, screen, now);
+  const auto line = [&](const char* english, const char* chinese, std::string text) {
+    if (!text.empty()) told.lines.emplace_back(screen.Pick(english, chinese), Plain(text));
+  };
+  if (Waits(job)) {
+    line("held by", "占用者", Names(around.holders, screen, now));
+    line("ahead", "前面",
+         around.ahead.empty()
+             ? fmt::format(fmt::runtime(screen.Pick("nobody in {}", "{} 中没有人")), job.queue)
+             : Names(around.ahead, screen, now));
+    told.help = HelpText(job, help, screen);
+    told.when = WhenText(job, screen, now);
+    line("sooner", "更快", told.help);
+    line("start", "开始", told.when);
+  } else if (Holds(job)) {
+    std::vector<std::string> places;
+    for (const ReplicaView& replica : job.replicas) {
+      std::vector<std::string> gpus;
+      for (const std::int64_t gpu : replica.gpus) gpus.push_back(std::to_string(gpu));
+      places.push_back(fmt::format("{} {} [{}]", replica.name, replica.node, Join(gpus, ",")));
+    }
+    line("where", "位置", Join(places, "; "));
+    if (job.bound) line("since", "自", Moment(*job.bound, now));
+  } else if (job.state == JobState::kFailed) {
+    line("why", "原因", job.failure);
+    line("first", "最先",
+         job.cause_replica.empty() || !job.exit_code
+             ? ""
+             : fmt::format("{} exit {} {}", job.cause_replica, *job.exit_code, job.cause_reason));
+    line("look", "查看", fmt::format("pondage logs {0}; pondage doctor --job {0}", job.name));
+  } else if (job.state == JobState::kStopped) {
+    line("go on", "继续", fmt::format("pondage resume {}", job.name));
+  }
+  return told;
+}
+
+json::object Item(const JobView& job, const Neighbours& around, const Explanation& told,
+                  base::Instant now) {
+  const auto list = [](const std::vector<JobView>& jobs) {
+    json::array names;
+    for (const JobView& other : jobs) {
+      names.push_back({{"name", other.name},
+                       {"namespace", other.space},
+                       {"user", other.user},
+                       {"gpus", other.gpus}});
+    }
+    return names;
+  };
+  json::object item = JobItem(job, now);
+  item["holders"] = list(around.holders);
+  item["ahead"] = list(around.ahead);
+  item["help"] = told.help.empty() ? json::value(nullptr) : json::value(told.help);
+  return item;
+}
+
+// The object with its reason as the server would plan it now.
+base::Result<json::value> WhatIf(Client& client, const std::string& file,
+                                 const std::string& space) {
+  TRY(const auto objects, ReadManifests(file));
+  for (const json::object& object : objects) {
+    if (Text(object, {"kind"}) != "TFJob") continue;
+    TRY(const ObjectPlace place, PlaceOf(object, space));
+    return client.Post(place.list_path + "?dryRun=All", object);
+  }
+  return Fail(Kind::kInvalid, "PND-C010", "", fmt::format("{} holds no TFJob", file));
+}
+
+}  // namespace
+
+base::Result<int> ExplainMain(Context& context) {
+  const Invocation& line = context.line();
+  if (line.words.empty() == !line.Has("filename")) {
+    return Fail(Kind::kInvalid, "PND-C002", "", "explain needs one job, or -f FILE");
+  }
+  TRY(Client * client, context.Server());
+  TRY(const std::string space, context.Space());
+  auto object = line.Has("filename") ? WhatIf(*client, line.Value("filename"), space)
+                                     : client->Get(TfJobPath(space, line.words[0]));
+  if (!object) return std::unexpected(object.error());
+  JobView job = ViewJob(*object);
+  if (line.Has("filename")) job.uid.clear();
+  const Screen& screen = context.screen();
+  const base::Instant now = Now();
+  TRY(const Neighbours around, NeighboursOf(*client, job));
+  const std::string help = Text(*object, {"status", "pondage", "reason", "help"});
+  Explanation told = Explain(job, around, help, screen, now);
+  if (line.Has("filename") && !job.reason) {
+    told.headline = screen.Out(Tint::kGreen, screen.Pick("WOULD START", "可以开始")) + "  " +
+                    screen.Pick("now", "立即");
+    told.lines.clear();
+  }
+  Listing listing;
+  listing.schema = "pondage.explain/1";
+  listing.items.push_back(Item(job, around, told, now));
+  if (screen.format != Format::kTable && screen.format != Format::kWide) {
+    context.Print(Render(listing, screen, now));
+    return kDone;
+  }
+  std::string out = told.headline + "\n";
+  for (const auto& [name, text] : told.lines) out += Pad(name, 9) + text + "\n";
+  context.Print(out);
+  return kDone;
+}
+
+}  // namespace pondage::cmd

@@ -1,0 +1,401 @@
+#include "cmd/follow.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <thread>
+
+#include "cmd/event_queue.h"
+#include "cmd/interrupt.h"
+#include "cmd/job_view.h"
+#include "cmd/kube.h"
+#include "cmd/progress.h"
+#include "cmd/text.h"
+#include "cmd/trouble.h"
+
+namespace pondage::cmd {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Event {
+  enum class Type { kJob, kJobGone, kPod, kOutput, kOutputEnd, kAway, kBack, kError } type;
+  json::value object;
+  std::string replica;
+  std::string text;
+  base::Error error;
+};
+
+constexpr std::size_t kMostEvents = 4096;
+constexpr auto kLastWords = 5s;  // how long output is waited for once the job has ended
+
+std::string ReplicaOf(const json::value& pod) {
+  return fmt::format("{}/{}",
+                     Text(pod, {"metadata", "labels", "training.kubeflow.org/replica-type"}),
+                     Text(pod, {"metadata", "labels", "training.kubeflow.org/replica-index"}));
+}
+
+// When the main program of this Pod was started last; empty: it was not yet, or waits for its next
+// start, and then its log is still that of the start before.
+std::string StartOf(const json::value& pod) {
+  for (const json::value& status : Items(pod, {"status", "containerStatuses"})) {
+    if (Text(status, {"name"}) != "tensorflow") continue;
+    for (const std::string_view state : {"running", "terminated"}) {
+      if (Find(status, {"state", state}) == nullptr) continue;
+      return fmt::format("{} {}", NumberOr(status, {"restartCount"}, 0),
+                         Text(status, {"state", state, "startedAt"}));
+    }
+  }
+  return {};
+}
+
+class Follower {
+ public:
+  Follower(Context& context, Client& client, std::string space, std::string name, LogWish wish,
+           bool states)
+      : context_(context),
+        screen_(context.screen()),
+        client_(client),
+        space_(std::move(space)),
+        name_(std::move(name)),
+        wish_(std::move(wish)),
+        states_(states),
+        queue_(kMostEvents),
+        progress_(context) {}
+
+  ~Follower() {
+    for (std::jthread& thread : threads_) thread.request_stop();
+  }
+
+  base::Result<int> Go();
+
+ private:
+  void WatchJob();
+  void WatchPods();
+  void ReadOutput(const json::value& pod);
+  base::Result<void> Take(Event event);
+  void TakeJob(const json::value& object);
+  void TakePod(const json::value& pod);
+  void TakeOutput(const Event& event);
+  void ShowState(const JobView& job);
+  void Away(bool away);
+  base::Result<void> LastPods();
+  base::Result<int> Verdict();
+  int Detached();
+  bool Raw() const { return !wish_.replica.empty() || (job_ && !job_->collective()); }
+
+  Context& context_;
+  const Screen& screen_;
+  Client& client_;
+  const std::string space_, name_;
+  const LogWish wish_;
+  const bool states_;
+  EventQueue<Event> queue_;
+  Progress progress_;
+  std::optional<JobView> job_;
+  std::string told_;
+  std::map<std::string, int> reading_;             // pod uid/start: 1 being read, 0 read to its end
+  std::map<std::string, std::string> unfinished_;  // replica -> line without its end yet
+  bool gone_ = false;
+  bool away_ = false;
+  std::vector<std::jthread> threads_;  // last, so that they end before what they use
+};
+
+void Follower::WatchJob() {
+  threads_.emplace_back([this, client = client_.Fork()](std::stop_token stop) {
+    Watching watching;
+    watching.on_change = [&](const Change& change) {
+      const bool deleted = change.type == Change::Type::kDeleted;
+      return queue_.Push(
+          {deleted ? Event::Type::kJobGone : Event::Type::kJob, change.object, {}, {}, {}}, stop);
+    };
+    watching.on_away = [&](bool away) {
+      queue_.Push({away ? Event::Type::kAway : Event::Type::kBack, {}, {}, {}, {}}, stop);
+    };
+    watching.patience = std::chrono::hours(24);
+    auto outcome = Watch(
+        *client, TfJobPath(space_) + "?fieldSelector=" + PercentEncode("metadata.name=" + name_),
+        watching, stop);
+    if (!outcome) queue_.Push({Event::Type::kError, {}, {}, {}, outcome.error()}, stop);
+  });
+}
+
+void Follower::WatchPods() {
+  threads_.emplace_back([this, client = client_.Fork()](std::stop_token stop) {
+    Watching watching;
+    watching.on_change = [&](const Change& change) {
+      if (change.type == Change::Type::kDeleted) return true;
+      return queue_.Push({Event::Type::kPod, change.object, {}, {}, {}}, stop);
+    };
+    watching.patience = std::chrono::hours(24);
+    auto outcome = Watch(*client, PodPath(space_) + "?" + PodsOfJob(name_), watching, stop);
+    if (!outcome) queue_.Push({Event::Type::kError, {}, {}, {}, outcome.error()}, stop);
+  });
+}
+
+// Reads one start of one replica to its end, going on behind what was read when the server was
+// away.
+void Follower::ReadOutput(const json::value& pod) {
+  const std::string replica = ReplicaOf(pod);
+  const std::string key = fmt::format("{}/{}", Text(pod, {"metadata", "uid"}), StartOf(pod));
+  if ((!wish_.replica.empty() && replica != wish_.replica) || reading_.contains(key)) return;
+  reading_[key] = 1;
+  const std::string pod_name = Text(pod, {"metadata", "name"});
+  threads_.emplace_back([this, replica, key, pod_name,
+                         client = client_.Fork()](std::stop_token stop) {
+    const std::string target =
+        PodPath(space_, pod_name) + "/log?container=tensorflow&follow=true" + wish_.query;
+    std::size_t read = 0;
+    while (!stop.stop_requested()) {
+      std::size_t skip = read;
+      auto outcome = client->Bytes(
+          target,
+          [&](std::string_view bytes) {
+            const std::size_t known = std::min(skip, bytes.size());
+            skip -= known;
+            bytes.remove_prefix(known);
+            read += bytes.size();
+            return bytes.empty() ||
+                   queue_.Push({Event::Type::kOutput, {}, replica, std::string(bytes), {}}, stop);
+          },
+          stop);
+      if (outcome || outcome.error().kind != base::Kind::kUnavailable) break;
+      std::this_thread::sleep_for(300ms);
+    }
+    queue_.Push({Event::Type::kOutputEnd, {}, replica, key, {}}, stop);
+  });
+}
+
+void Follower::TakePod(const json::value& pod) {
+  if (!StartOf(pod).empty()) ReadOutput(pod);
+}
+
+int PrefixWidth(const std::optional<JobView>& job) {
+  int widest = 0;
+  if (job) {
+    for (const auto& [role, count] : job->asked) {
+      widest = std::max(widest, Width(fmt::format("{}/{}", role, count - 1)));
+    }
+  }
+  return widest;
+}
+
+void Follower::TakeOutput(const Event& event) {
+  progress_.Clear();
+  if (Raw()) {
+    context_.Print(event.text);
+    return;
+  }
+  std::string& line = unfinished_[event.replica];
+  line += event.text;
+  const std::size_t end = line.rfind('\n');
+  if (end == std::string::npos) return;
+  const std::string prefix = LogPrefix(event.replica, PrefixWidth(job_), screen_);
+  std::string out;
+  for (const std::string& whole : Split(std::string_view(line).substr(0, end), '\n')) {
+    out += prefix + whole + "\n";
+  }
+  context_.Print(out);
+  line.erase(0, end + 1);
+}
+
+std::string StepOf(const JobView& job, const Screen& screen, base::Instant now) {
+  const auto step = [&](int number, std::string text) {
+    return fmt::format("[{}/3] {}", number, text);
+  };
+  const std::string word = StateWord(job.state, screen.language);
+  const std::string again =
+      job.attempt > 1
+          ? fmt::format(fmt::runtime(screen.Pick(" (attempt {})", " (第 {} 次)")), job.attempt)
+          : "";
+  std::string reason = ReasonText(job, screen, now);
+  if (job.reason && job.reason->start_latest && !IsEnd(job.state)) {
+    reason += fmt::format(fmt::runtime(screen.Pick("; starts by {}", "; 最迟 {} 开始")),
+                          Moment(*job.reason->start_latest, now));
+  }
+  switch (job.state) {
+    case JobState::kWaiting:
+    case JobState::kRequeued:
+      return step(1, word + (reason.empty() ? "" : ": " + reason));
+    case JobState::kStarting: {
+      std::vector<std::string> places;
+      for (const ReplicaView& replica : job.replicas) {
+        std::vector<std::string> gpus;
+        for (const std::int64_t gpu : replica.gpus) gpus.push_back(std::to_string(gpu));
+        places.push_back(replica.name + (replica.node.empty() ? "" : " " + replica.node) +
+                         (gpus.empty() ? "" : " [" + Join(gpus, ",") + "]"));
+      }
+      return step(2, word + again + ": " + Join(places, "; "));
+    }
+    case JobState::kRunning:
+      return step(3, word + again + (reason.empty() ? "" : ": " + reason));
+    default:
+      return word + (reason.empty() ? "" : ": " + reason);
+  }
+}
+
+void Follower::ShowState(const JobView& job) {
+  const bool waits = job.state == JobState::kWaiting || job.state == JobState::kRequeued;
+  const std::string text = fmt::format("{} {}", job.name, StepOf(job, screen_, Now()));
+  if (waits) {
+    // A wait is shown again in place; the first of it stays when others of the job were told
+    // before.
+    if (!told_.empty() && told_ != StateName(job.state)) progress_.Line(text);
+    progress_.Show(text);
+    told_ = StateName(job.state);
+    return;
+  }
+  const std::string key = fmt::format("{} {} {}", StateName(job.state), job.attempt, job.restarts);
+  if (key == told_ || IsEnd(job.state)) return;
+  told_ = key;
+  progress_.Line(text);
+}
+
+void Follower::TakeJob(const json::value& object) {
+  job_ = ViewJob(object);
+  if (states_) ShowState(*job_);
+}
+
+void Follower::Away(bool away) {
+  if (away == away_ || !states_) return;
+  away_ = away;
+  progress_.Line(away ? screen_.Pick("the server is away; the job goes on; waiting for it",
+                                     "服务器不在; 作业继续运行; 正在等待服务器")
+                      : screen_.Pick("the server is back", "服务器已恢复"));
+}
+
+base::Result<void> Follower::Take(Event event) {
+  switch (event.type) {
+    case Event::Type::kJob:
+      TakeJob(event.object);
+      break;
+    case Event::Type::kJobGone:
+      gone_ = true;
+      break;
+    case Event::Type::kPod:
+      TakePod(event.object);
+      break;
+    case Event::Type::kOutput:
+      TakeOutput(event);
+      break;
+    case Event::Type::kOutputEnd:
+      reading_[event.text] = 0;
+      if (!Raw() && !unfinished_[event.replica].empty()) {
+        TakeOutput({Event::Type::kOutput, {}, event.replica, "\n", {}});
+      }
+      break;
+    case Event::Type::kAway:
+      Away(true);
+      break;
+    case Event::Type::kBack:
+      Away(false);
+      break;
+    case Event::Type::kError:
+      return std::unexpected(std::move(event.error));
+  }
+  return {};
+}
+
+// Pods whose start was not seen before the job was over.
+base::Result<void> Follower::LastPods() {
+  TRY(const auto pods, ListAll(client_, PodPath(space_) + "?" + PodsOfJob(name_)));
+  for (const json::value& pod : pods) TakePod(pod);
+  return {};
+}
+
+int Follower::Detached() {
+  progress_.Clear();
+  context_.Note(fmt::format(fmt::runtime(screen_.Pick("\ndetached; job {0} goes on\n"
+                                                      "  return  pondage logs -f {0}\n"
+                                                      "  stop    pondage stop {0}\n",
+                                                      "\n已断开; 作业 {0} 继续\n"
+                                                      "  返回  pondage logs -f {0}\n"
+                                                      "  停止  pondage stop {0}\n")),
+                            name_));
+  return kDetached;
+}
+
+base::Result<int> Follower::Verdict() {
+  progress_.Clear();
+  if (gone_) {
+    return base::Fail(base::Kind::kNotFound, "PND-C014", name_,
+                      fmt::format("job {} was deleted while it was followed", name_));
+  }
+  const JobView& job = *job_;
+  if (!states_) return kDone;
+  if (job.state == JobState::kStopped) {
+    return base::Fail(base::Kind::kInvalid, "PND-C021", name_,
+                      fmt::format("job {} was stopped{}", name_,
+                                  job.stopped_by.empty() ? "" : " by " + job.stopped_by));
+  }
+  const std::string reason = ReasonText(job, screen_, Now());
+  context_.Note(fmt::format(
+      "{} {}{}\n", name_, screen_.Err(StateTint(job.state), StateWord(job.state, screen_.language)),
+      reason.empty() ? "" : ": " + reason));
+  if (!job.work_copy.empty()) {
+    context_.Note(fmt::format(
+        fmt::runtime(screen_.Pick("  files it wrote: {}\n", "  它写的文件: {}\n")), job.work_copy));
+  }
+  if (job.state == JobState::kSucceeded) return kDone;
+  context_.Note(fmt::format(
+      fmt::runtime(screen_.Pick("  more: pondage show {}\n", "  详情: pondage show {}\n")), name_));
+  if (job.exit_code && *job.exit_code != 0) return static_cast<int>(*job.exit_code & 0xff);
+  return base::Fail(base::Kind::kInvalid, "PND-C014", name_,
+                    fmt::format("{}: {}", name_, job.failure));
+}
+
+base::Result<int> Follower::Go() {
+  Interrupt interrupt;
+  WatchJob();
+  WatchPods();
+  std::optional<std::chrono::steady_clock::time_point> ended;
+  while (true) {
+    if (interrupt.Came()) return states_ ? Detached() : kDetached;
+    auto event = queue_.Pop(ended ? 50ms : 200ms);
+    if (event) TRY_DO(Take(*std::move(event)));
+    if (gone_) return Verdict();
+    if (!job_) continue;
+    const bool over = IsEnd(job_->state) || job_->state == JobState::kStopped;
+    if (!over) {
+      ended.reset();
+      if (states_ && !event) ShowState(*job_);
+      continue;
+    }
+    if (!ended) {
+      ended = std::chrono::steady_clock::now();
+      TRY_DO(LastPods());
+    }
+    const bool all_read =
+        std::ranges::none_of(reading_, [](const auto& each) { return each.second == 1; });
+    if ((all_read && !event) || std::chrono::steady_clock::now() - *ended > kLastWords) {
+      return Verdict();
+    }
+  }
+}
+
+}  // namespace
+
+std::string LogPrefix(const std::string& replica, int width, const Screen& screen) {
+  static constexpr Tint kTints[] = {Tint::kCyan, Tint::kGreen, Tint::kYellow, Tint::kMagenta,
+                                    Tint::kBlue};
+  std::size_t sum = 0;
+  for (const char c : replica) sum = sum * 31 + static_cast<unsigned char>(c);
+  return screen.Out(kTints[sum % std::size(kTints)], Pad(replica, width) + " |") + " ";
+}
+
+base::Result<int> FollowJob(Context& context, const std::string& space, const std::string& name) {
+  TRY(Client * client, context.Server());
+  Follower follower(context, *client, space, name, {}, true);
+  return follower.Go();
+}
+
+base::Result<int> FollowLogs(Context& context, const std::string& space, const std::string& name,
+                             const LogWish& wish) {
+  TRY(Client * client, context.Server());
+  TRY_DO(client->Get(TfJobPath(space, name)));
+  Follower follower(context, *client, space, name, wish, false);
+  return follower.Go();
+}
+
+}  // namespace pondage::cmd

@@ -1,0 +1,207 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <thread>
+
+#include "cmd/context.h"
+#include "cmd/event_queue.h"
+#include "cmd/follow.h"
+#include "cmd/job_view.h"
+#include "cmd/kube.h"
+#include "cmd/mains.h"
+#include "cmd/text.h"
+#include "cmd/trouble.h"
+
+namespace pondage::cmd {
+namespace {
+
+using base::Fail;
+using base::Kind;
+
+struct Source {
+  std::string replica;  // "worker/1"
+  std::string pod;
+};
+
+// Role and index in the forms people type: worker/1, worker-1, worker1 is refused.
+base::Result<std::string> ReplicaName(std::string text) {
+  for (char& c : text) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+  const std::size_t split = text.find_last_of("/-");
+  if (split == std::string::npos || split == 0 || split + 1 == text.size() ||
+      text.find_first_not_of("0123456789", split + 1) != std::string::npos) {
+    return Fail(Kind::kInvalid, "PND-C002", "",
+                fmt::format("\"{}\" is no replica: write worker/1, chief/0, ps/2", text));
+  }
+  text[split] = '/';
+  return text;
+}
+
+std::vector<Source> SourcesOf(const JobView& job, const std::string& only) {
+  std::vector<Source> all;
+  for (const auto& [role, count] : job.asked) {
+    for (int i = 0; i < count; ++i) {
+      Source source{fmt::format("{}/{}", role, i), fmt::format("{}-{}-{}", job.name, role, i)};
+      if (only.empty() || source.replica == only) all.push_back(std::move(source));
+    }
+  }
+  return all;
+}
+
+base::Result<std::string> QueryOf(const Invocation& line) {
+  std::string query;
+  TRY(const std::int64_t tail, line.Number("tail", -1, 0, 100'000'000));
+  if (tail >= 0) query += fmt::format("&tailLines={}", tail);
+  TRY(const auto since, line.Length("since"));
+  if (since)
+    query += fmt::format("&sinceSeconds={}", std::max<std::int64_t>(since->value / 1000, 1));
+  TRY(const std::int64_t attempt, line.Number("attempt", 0, 1, 1'000'000));
+  if (attempt > 0) query += fmt::format("&attempt={}", attempt);
+  if (line.Has("previous")) query += "&previous=true";
+  return query;
+}
+
+std::string LogTarget(const std::string& space, const Source& source, const std::string& query) {
+  return PodPath(space, source.pod) + "/log?container=tensorflow" + query;
+}
+
+struct LogLine {
+  std::string text;  // with its time in front
+  bool end = false;
+  std::optional<base::Error> error;
+};
+
+// One replica's log as a queue of lines, read ahead by a thread of its own.
+struct Reader {
+  std::string replica;
+  EventQueue<LogLine> lines{2048};
+  std::optional<LogLine> head;
+  std::jthread thread;
+
+  void Advance() {
+    while (!(head = lines.Pop(std::chrono::seconds(1)))) {
+    }
+  }
+};
+
+std::string_view TimeOf(const LogLine& line) {
+  return std::string_view(line.text).substr(0, line.text.find(' '));
+}
+
+// Lines of all replicas in the order in which they were written.
+base::Result<void> PrintMerged(Context& context, Client& client, const std::string& space,
+                               const std::vector<Source>& sources, const std::string& query) {
+  std::vector<std::unique_ptr<Reader>> readers;
+  int width = 0;
+  for (const Source& source : sources) {
+    auto& reader = readers.emplace_back(std::make_unique<Reader>());
+    reader->replica = source.replica;
+    width = std::max(width, Width(source.replica));
+    reader->thread = std::jthread(
+        [reader = reader.get(), fork = std::shared_ptr(client.Fork()),
+         target = LogTarget(space, source, query + "&timestamps=true")](std::stop_token stop) {
+          auto outcome = fork->Lines(
+              target,
+              [&](std::string_view line, bool) {
+                return reader->lines.Push({std::string(line), false, {}}, stop);
+              },
+              stop);
+          LogLine last{"", true, {}};
+          if (!outcome) last.error = outcome.error();
+          reader->lines.Push(std::move(last), stop);
+        });
+  }
+  int spoke = 0;
+  std::optional<base::Error> error;
+  for (const auto& reader : readers) {
+    reader->Advance();
+    if (!reader->head->end) ++spoke;
+    if (reader->head->error && !error) error = reader->head->error;
+  }
+  if (spoke == 0 && error) return std::unexpected(*error);
+  const bool times = context.line().Has("timestamps");
+  while (true) {
+    Reader* first = nullptr;
+    for (const auto& reader : readers) {
+      if (reader->head->end) continue;
+      if (first == nullptr || TimeOf(*reader->head) < TimeOf(*first->head)) first = reader.get();
+    }
+    if (first == nullptr) return {};
+    std::string_view text = first->head->text;
+    if (!times)
+      text.remove_prefix(std::min(text.find(' '), text.size() - 1) + (text.empty() ? 0 : 1));
+    context.Print(LogPrefix(first->replica, width, context.screen()) + std::string(text) + "\n");
+    first->Advance();
+  }
+}
+
+base::Result<void> Download(Context& context, Client& client, const std::string& space,
+                            const std::vector<Source>& sources, const std::string& query,
+                            const std::string& folder) {
+  std::error_code bad;
+  std::filesystem::create_directories(folder, bad);
+  for (const Source& source : sources) {
+    std::string file_name = source.replica + ".log";
+    std::ranges::replace(file_name, '/', '-');
+    const std::string path = folder + "/" + file_name;
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    if (!file) return Fail(Kind::kInvalid, "PND-C010", "", fmt::format("cannot write {}", path));
+    TRY_DO(client.Bytes(LogTarget(space, source, query),
+                        [&](std::string_view bytes) {
+                          file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+                          return file.good();
+                        },
+                        {}));
+    file.close();
+    if (!file) return Fail(Kind::kInvalid, "PND-C010", "", fmt::format("cannot write {}", path));
+    context.Print(path + "\n");
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Result<int> LogsMain(Context& context) {
+  const Invocation& line = context.line();
+  TRY(Client * client, context.Server());
+  TRY(const std::string space, context.Space());
+  std::string replica;
+  if (line.Has("replica")) {
+    TRY(replica, ReplicaName(line.Value("replica")));
+  }
+  TRY(std::string query, QueryOf(line));
+  TRY(const json::value object, client->Get(TfJobPath(space, line.words[0])));
+  const JobView job = ViewJob(object);
+  const auto sources = SourcesOf(job, replica);
+  if (sources.empty()) {
+    std::vector<std::string> names;
+    for (const Source& source : SourcesOf(job, "")) names.push_back(source.replica);
+    return Fail(
+        Kind::kNotFound, "PND-C016", job.name,
+        fmt::format("job {} has no replica {}\nit has {}", job.name, replica, Join(names, ", ")));
+  }
+  if (line.Has("download")) {
+    TRY_DO(Download(context, *client, space, sources, query, line.Value("download")));
+    return kDone;
+  }
+  if (line.Has("follow") && !line.Has("attempt") && !line.Has("previous")) {
+    if (line.Has("timestamps")) query += "&timestamps=true";
+    return FollowLogs(context, space, job.name, {replica, query});
+  }
+  if (sources.size() == 1) {
+    if (line.Has("timestamps")) query += "&timestamps=true";
+    TRY_DO(client->Bytes(LogTarget(space, sources[0], query),
+                         [&](std::string_view bytes) {
+                           context.Print(bytes);
+                           return true;
+                         },
+                         {}));
+    return kDone;
+  }
+  TRY_DO(PrintMerged(context, *client, space, sources, query));
+  return kDone;
+}
+
+}  // namespace pondage::cmd

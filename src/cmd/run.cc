@@ -1,0 +1,300 @@
+#include <fmt/core.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <random>
+
+#include "cmd/ask.h"
+#include "cmd/context.h"
+#include "cmd/follow.h"
+#include "cmd/job_view.h"
+#include "cmd/kube.h"
+#include "cmd/mains.h"
+#include "cmd/manifest_file.h"
+#include "cmd/python.h"
+#include "cmd/run_job.h"
+#include "cmd/text.h"
+#include "cmd/trouble.h"
+#include "cmd/work_copy.h"
+#include "phrase/phrase.h"
+
+namespace pondage::cmd {
+namespace {
+
+using base::Fail;
+using base::Kind;
+
+constexpr int kMostNames = 50;  // tries of a number behind the name, when others submit at once
+
+std::string LoginName() {
+  const passwd* entry = getpwuid(geteuid());
+  return entry == nullptr ? std::to_string(geteuid()) : std::string(entry->pw_name);
+}
+
+std::string RandomLetters() {
+  constexpr std::string_view kLetters = "bcdfghjklmnpqrstvwxz2456789";
+  std::random_device device;
+  std::string letters;
+  for (int i = 0; i < 6; ++i) letters += kLetters[device() % kLetters.size()];
+  return letters;
+}
+
+// One `pondage run`, from its flags to the job's end.
+class Run {
+ public:
+  explicit Run(Context& context)
+      : context_(context), line_(context.line()), screen_(context.screen()) {}
+  ~Run() {
+    // A copy that no job uses is of no use to anybody.
+    std::error_code ignored;
+    if (copied_ && !sent_) std::filesystem::remove_all(place_.work_copy, ignored);
+  }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  base::Result<int> Go();
+
+ private:
+  base::Result<void> Prepare();
+  base::Result<void> FindServerFacts();
+  base::Result<void> FindPython();
+  base::Result<void> FindCopy();
+  base::Result<std::optional<JobView>> Earlier();
+  base::Result<JobView> Plan();
+  base::Result<bool> GoAhead(const JobView& planned);
+  base::Result<void> Send();
+  void SetCopy();
+  std::string QueueFacts(const std::string& queue);
+
+  Context& context_;
+  const Invocation& line_;
+  const Screen& screen_;
+  Client* client_ = nullptr;
+  RunWish wish_;
+  RunPlace place_;
+  PlanFacts facts_;
+  CopyPlan copy_;
+  std::string folder_, data_dir_, stem_, random_;
+  bool local_ = false;  // the server's data directory can be written from here
+  bool copied_ = false;
+  bool sent_ = false;
+};
+
+base::Result<void> Run::FindServerFacts() {
+  TRY(client_, context_.Server());
+  TRY(place_.space, context_.Space());
+  auto info = client_->Get("/pondage/v1/info");
+  const bool unknown =
+      !info && (info.error().kind == Kind::kNotFound || info.error().kind == Kind::kForbidden);
+  if (!info && !unknown) return std::unexpected(info.error());
+  if (info) {
+    data_dir_ = Text(*info, {"dataDir"});
+    place_.user = Text(*info, {"user"});
+  }
+  if (place_.user.empty() || place_.user == "admin") place_.user = LoginName();
+  local_ = !data_dir_.empty() && access(data_dir_.c_str(), W_OK | X_OK) == 0;
+  return {};
+}
+
+base::Result<void> Run::FindPython() {
+  if (!wish_.image.empty()) {
+    facts_.program = wish_.image;
+    return {};
+  }
+  if (!local_) {
+    return Fail(Kind::kInvalid, "PND-C019", "",
+                "the present Python cannot be used there: name an --image");
+  }
+  TRY(const Python python, PresentPython(context_.around()));
+  wish_.image = LocalImage(python.prefix);
+  facts_.program = fmt::format("{} (Python {}", python.prefix, python.version);
+  const auto tensorflow = AskTensorFlow(python.program);
+  if (tensorflow && !tensorflow->version.empty()) {
+    facts_.program += ", TensorFlow " + tensorflow->version;
+    if (!tensorflow->keras.empty()) facts_.program += ", Keras " + tensorflow->keras;
+  }
+  facts_.program += ")";
+  if (tensorflow && tensorflow->version.empty()) {
+    context_.Note(fmt::format(
+        fmt::runtime(screen_.Pick("{}: no TensorFlow in {}\n", "{}: {} 中没有 TensorFlow\n")),
+        screen_.Err(Tint::kYellow, screen_.Pick("warning", "警告")), python.prefix));
+  }
+  const json::value environment = {{"image", wish_.image}, {"path", python.prefix}};
+  auto recorded = client_->Post("/pondage/v1/environments", environment);
+  if (!recorded && recorded.error().kind != Kind::kAlreadyExists &&
+      recorded.error().kind != Kind::kConflict) {
+    return std::unexpected(recorded.error());
+  }
+  return {};
+}
+
+base::Result<void> Run::FindCopy() {
+  std::error_code error;
+  folder_ = std::filesystem::current_path(error).string();
+  if (error)
+    return Fail(Kind::kInvalid, "PND-C010", "",
+                "the present directory is gone: " + error.message());
+  place_.directory = folder_;
+  if (line_.Has("no-copy")) return {};
+  if (!local_) {
+    return Fail(
+        Kind::kInvalid, "PND-C019", "",
+        "the working directory cannot be copied there: use --no-copy with a shared directory");
+  }
+  TRY(const auto limit, line_.Size("copy-limit"));
+  TRY(copy_, PlanCopy(folder_, limit.value_or(base::Bytes{std::int64_t{1} << 30})));
+  random_ = RandomLetters();
+  return {};
+}
+
+void Run::SetCopy() {
+  if (line_.Has("no-copy")) return;
+  place_.work_copy = fmt::format("{}/work/{}-{}", data_dir_, wish_.name, random_);
+  place_.directory = place_.work_copy;
+  facts_.copy =
+      phrase::Fill(screen_.Pick("{n:file|files}, {size} -> {path}", "{n} 个文件, {size} -> {path}"),
+                   {{"n", std::to_string(copy_.files.size())},
+                    {"size", SizeText(copy_.size)},
+                    {"path", place_.work_copy}});
+}
+
+base::Result<void> Run::Prepare() {
+  std::error_code error;
+  const std::string here = std::filesystem::current_path(error).string();
+  TRY(wish_, WishOf(line_, context_.around(), here, context_.settings().Value("queue")));
+  TRY_DO(FindServerFacts());
+  TRY_DO(FindCopy());
+  TRY_DO(FindPython());
+  stem_ = wish_.name;
+  if (!wish_.named) {
+    TRY(const auto jobs, ListAll(*client_, TfJobPath(place_.space)));
+    wish_.name = NextName(stem_, jobs);
+  }
+  SetCopy();
+  return {};
+}
+
+// The job that the same key made before; PND-C007 when something else was asked for then.
+base::Result<std::optional<JobView>> Run::Earlier() {
+  if (wish_.key.empty()) return std::optional<JobView>();
+  auto object = client_->Get(TfJobPath(place_.space, wish_.name));
+  if (!object) {
+    if (object.error().kind == Kind::kNotFound) return std::optional<JobView>();
+    return std::unexpected(object.error());
+  }
+  const json::object mine = MakeTfJob(wish_, place_);
+  if (Text(*object, {"metadata", "annotations", "pondage.dev/request-digest"}) !=
+      Text(mine, {"metadata", "annotations", "pondage.dev/request-digest"})) {
+    return Fail(Kind::kConflict, "PND-C007", "",
+                fmt::format("the key \"{}\" made job {} with another command or other flags",
+                            wish_.key, wish_.name));
+  }
+  return std::optional(ViewJob(*object));
+}
+
+std::string Run::QueueFacts(const std::string& queue) {
+  auto object = client_->Get("/apis/pondage.dev/v1alpha1/queues/" + PercentEncode(queue));
+  if (!object) return {};
+  const auto gpus = [&](Path path) { return Text(*object, path); };
+  std::vector<std::string> facts;
+  const auto add = [&](const char* english, const char* chinese, const std::string& value) {
+    if (!value.empty())
+      facts.push_back(fmt::format("{} {}", screen_.Pick(english, chinese), value));
+  };
+  add("guarantee", "保证", gpus({"spec", "guarantee", "nvidia.com/gpu"}));
+  add("used", "已用", gpus({"status", "used", "nvidia.com/gpu"}));
+  add("limit", "上限", gpus({"spec", "limit", "nvidia.com/gpu"}));
+  return facts.empty() ? "" : "(" + Join(facts, ", ") + ")";
+}
+
+base::Result<JobView> Run::Plan() {
+  TRY(const json::value planned,
+      client_->Post(TfJobPath(place_.space) + "?dryRun=All", MakeTfJob(wish_, place_)));
+  context_.NoteWarnings();
+  JobView view = ViewJob(planned);
+  facts_.queue = QueueFacts(view.queue);
+  return view;
+}
+
+base::Result<bool> Run::GoAhead(const JobView& planned) {
+  if (line_.Has("yes") || !planned.reason) return true;
+  const bool can_ask = screen_.in_is_terminal && screen_.err_is_terminal;
+  if (planned.reason->constraint == "never") {
+    if (can_ask)
+      return Ask(context_,
+                 screen_.Pick("it can never start as it is; send it all the same?",
+                              "按此要求永远无法启动; 仍要提交?"),
+                 false);
+    return Fail(Kind::kForbidden, "PND-C015", "",
+                fmt::format("job {} can never start: {}", wish_.name, planned.reason->message));
+  }
+  if (!can_ask) return true;
+  return Ask(context_, screen_.Pick("it has to wait; queue it?", "需要等待; 加入队列?"), true);
+}
+
+base::Result<void> Run::Send() {
+  if (!place_.work_copy.empty()) {
+    TRY_DO(MakeCopy(copy_, place_.work_copy));
+    copied_ = true;
+  }
+  for (int tries = 0;; ++tries) {
+    auto made = client_->Post(TfJobPath(place_.space), MakeTfJob(wish_, place_));
+    if (made) break;
+    const bool taken =
+        made.error().kind == Kind::kAlreadyExists && !wish_.named && tries < kMostNames;
+    if (!taken) return std::unexpected(made.error());
+    wish_.name = fmt::format("{}-{}", stem_, NumberOf(wish_.name) + 1);
+  }
+  sent_ = true;
+  return {};
+}
+
+base::Result<int> Run::Go() {
+  TRY_DO(Prepare());
+  const bool dry = line_.Has("dry-run");
+  if (dry && (screen_.format == Format::kYaml || screen_.format == Format::kJson)) {
+    const json::object job = MakeTfJob(wish_, place_);
+    context_.Print(screen_.format == Format::kYaml ? ToYaml(job) : ToPrettyJson(job));
+    return kDone;
+  }
+  TRY(const auto earlier, Earlier());
+  if (!earlier) {
+    TRY(const JobView planned, Plan());
+    const std::string plan = PlanText(wish_, planned, facts_, screen_, Now());
+    if (dry) {
+      context_.Print(plan);
+      return kDone;
+    }
+    context_.Note(plan);
+    TRY(const bool go, GoAhead(planned));
+    if (!go) return line_.Has("detach") ? kNegative : kPondageFailed;
+    TRY_DO(Send());
+    context_.NoteWarnings();
+  } else if (dry) {
+    context_.Print(fmt::format("{} {}\n", earlier->name, StateName(earlier->state)));
+    return kDone;
+  }
+  if (!line_.Has("detach")) return FollowJob(context_, place_.space, wish_.name);
+  if (screen_.format == Format::kJson) {
+    context_.Print(
+        json::serialize(json::object{{"name", wish_.name}, {"namespace", place_.space}}) + "\n");
+  } else {
+    context_.Print(wish_.name + "\n");
+  }
+  context_.Note(
+      fmt::format(fmt::runtime(screen_.Pick(
+                      "now: pondage logs -f {0}    pondage explain {0}    pondage stop {0}\n",
+                      "接下来: pondage logs -f {0}    pondage explain {0}    pondage stop {0}\n")),
+                  wish_.name));
+  return kDone;
+}
+
+}  // namespace
+
+base::Result<int> RunMain(Context& context) {
+  Run run(context);
+  return run.Go();
+}
+
+}  // namespace pondage::cmd

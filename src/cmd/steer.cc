@@ -1,0 +1,221 @@
+// wait, stop, suspend and resume.
+#include <fmt/core.h>
+
+#include <chrono>
+#include <thread>
+
+#include "cmd/context.h"
+#include "cmd/interrupt.h"
+#include "cmd/job_view.h"
+#include "cmd/kube.h"
+#include "cmd/mains.h"
+#include "cmd/progress.h"
+#include "cmd/text.h"
+#include "cmd/trouble.h"
+
+namespace pondage::cmd {
+namespace {
+
+using base::Fail;
+using base::Kind;
+
+// Watches one job until `enough` says so, in a thread of its own, so that a time limit and Ctrl-C
+// end the wait at once.
+class Waiting {
+ public:
+  Waiting(Context& context, Client& client, std::string space, std::string name)
+      : context_(context), client_(client), space_(std::move(space)), name_(std::move(name)) {}
+
+  using Enough = std::function<bool(const JobView&)>;
+
+  // None: the job was deleted.
+  base::Result<std::optional<JobView>> Until(const Enough& enough,
+                                             std::optional<base::Millis> limit) {
+    const auto begun = std::chrono::steady_clock::now();
+    std::optional<JobView> last;
+    bool done = false;
+    bool gone = false;
+    std::stop_source stop;
+    Interrupt interrupt;
+    std::jthread clock([&](std::stop_token ended) {
+      while (!ended.stop_requested() && !stop.stop_requested()) {
+        const auto passed = std::chrono::steady_clock::now() - begun;
+        if (interrupt.Came() || (limit && passed > std::chrono::milliseconds(limit->value))) {
+          stop.request_stop();
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      }
+    });
+    Watching watching;
+    bool seen = false;
+    watching.on_change = [&](const Change& change) {
+      seen = true;
+      gone = change.type == Change::Type::kDeleted;
+      if (!gone) last = ViewJob(change.object);
+      done = gone || enough(*last);
+      return !done;
+    };
+    watching.on_listed = [&] {
+      if (!seen) gone = true;
+      if (!seen) stop.request_stop();
+    };
+    watching.patience = std::chrono::hours(24);
+    auto outcome = Watch(
+        client_, TfJobPath(space_) + "?fieldSelector=" + PercentEncode("metadata.name=" + name_),
+        watching, stop.get_token());
+    clock.request_stop();
+    if (!outcome) return std::unexpected(outcome.error());
+    if (!seen) {
+      return Fail(Kind::kNotFound, "PND-C008", "",
+                  fmt::format("no job \"{}\" in namespace {}", name_, space_));
+    }
+    if (gone) return std::optional<JobView>();
+    if (done) return last;
+    if (interrupt.Came()) return Fail(Kind::kUnavailable, "PND-C006", "", "interrupted");
+    return Fail(Kind::kUnavailable, "PND-C006", "",
+                fmt::format("job {} is {} after {}", name_,
+                            last ? StateName(last->state) : "unknown", LongAge(*limit)));
+  }
+
+ private:
+  Context& context_;
+  Client& client_;
+  const std::string space_, name_;
+};
+
+}  // namespace
+
+base::Result<int> WaitMain(Context& context) {
+  const Invocation& line = context.line();
+  TRY(Client * client, context.Server());
+  TRY(const std::string space, context.Space());
+  TRY(const auto limit, line.Length("timeout"));
+  const std::string what = line.Value("for", "finished");
+  const std::string& name = line.words[0];
+  Waiting waiting(context, *client, space, name);
+  std::optional<base::Instant> saved_before;
+  bool first = true;
+  TRY(const auto job, waiting.Until(
+                          [&](const JobView& view) {
+                            if (first) saved_before = view.saved;
+                            first = false;
+                            if (IsEnd(view.state)) return true;
+                            if (what == "running") return view.state == JobState::kRunning;
+                            return what == "checkpoint" && view.saved && view.saved != saved_before;
+                          },
+                          limit));
+  if (!job) {
+    return Fail(Kind::kNotFound, "PND-C014", name, fmt::format("job {} was deleted", name));
+  }
+  if (context.screen().format == Format::kJson) context.Print(RenderJobLine(*job));
+  if (line.Has("exit-status") && IsEnd(job->state)) {
+    if (job->exit_code && (job->state == JobState::kSucceeded || *job->exit_code != 0)) {
+      return static_cast<int>(*job->exit_code & 0xff);
+    }
+    return Fail(Kind::kInvalid, "PND-C014", name, fmt::format("{}: {}", name, job->failure));
+  }
+  if (job->state == JobState::kFailed) return kNegative;
+  if (what == "checkpoint" && (!job->saved || job->saved == saved_before)) return kNegative;
+  return kDone;
+}
+
+namespace {
+
+base::Result<void> SetSuspend(Client& client, const std::string& space, const std::string& name,
+                              bool suspend) {
+  const json::value patch = {{"spec", {{"runPolicy", {{"suspend", suspend}}}}}};
+  TRY_DO(client.MergePatch(TfJobPath(space, name), patch));
+  return {};
+}
+
+// The Pods of the job are asked again with a shorter time to leave.
+base::Result<void> Hurry(Client& client, const std::string& space, const std::string& name,
+                         base::Millis grace) {
+  TRY(const auto pods, ListAll(client, PodPath(space) + "?" + PodsOfJob(name)));
+  const json::value options = {{"gracePeriodSeconds", grace.value / 1000}};
+  for (const json::value& pod : pods) {
+    auto asked = client.Delete(PodPath(space, Text(pod, {"metadata", "name"})), options);
+    if (!asked && asked.error().kind != Kind::kNotFound) return std::unexpected(asked.error());
+  }
+  return {};
+}
+
+std::string EndedText(const JobView& job, const Screen& screen) {
+  std::string text = fmt::format("{} {}", job.name, StateWord(job.state, screen.language));
+  if (job.saved) {
+    text += job.saved_step >= 0
+                ? fmt::format(fmt::runtime(screen.Pick(", saved at step {}", ", 已保存到第 {} 步")),
+                              job.saved_step)
+                : fmt::format(
+                      fmt::runtime(screen.Pick(", last saved {} ago", ", 最近一次保存在 {} 前")),
+                      ShortAge(Now() - *job.saved));
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+base::Result<int> StopMain(Context& context) {
+  const Invocation& line = context.line();
+  TRY(Client * client, context.Server());
+  TRY(const std::string space, context.Space());
+  TRY(const auto limit, line.Length("timeout"));
+  TRY(auto grace, line.Length("grace"));
+  if (line.Has("now")) grace = base::Millis{0};
+  std::vector<std::string> asked;
+  for (const std::string& name : line.words) {
+    TRY(const json::value object, client->Get(TfJobPath(space, name)));
+    const JobView job = ViewJob(object);
+    if (IsEnd(job.state)) {
+      context.Print(EndedText(job, context.screen()));
+      continue;
+    }
+    TRY_DO(SetSuspend(*client, space, name, true));
+    if (grace) TRY_DO(Hurry(*client, space, name, *grace));
+    asked.push_back(name);
+  }
+  Progress progress(context);
+  for (const std::string& name : asked) {
+    Waiting waiting(context, *client, space, name);
+    TRY(const auto job,
+        waiting.Until(
+            [&](const JobView& view) {
+              progress.Show(fmt::format("{} {}  {}", view.name,
+                                        StateWord(view.state, context.screen().language),
+                                        ReasonText(view, context.screen(), Now())));
+              return view.state == JobState::kStopped || IsEnd(view.state);
+            },
+            limit));
+    progress.Clear();
+    if (job) {
+      context.Print(EndedText(*job, context.screen()));
+    } else {
+      context.Print(fmt::format("{} {}\n", name, context.screen().Pick("deleted", "已删除")));
+    }
+  }
+  return kDone;
+}
+
+base::Result<int> SuspendMain(Context& context) {
+  TRY(Client * client, context.Server());
+  TRY(const std::string space, context.Space());
+  for (const std::string& name : context.line().words) {
+    TRY_DO(SetSuspend(*client, space, name, true));
+    context.Print(fmt::format(
+        "{} {}\n", name, context.screen().Pick("asked to save and leave", "已请求保存并停止")));
+  }
+  return kDone;
+}
+
+base::Result<int> ResumeMain(Context& context) {
+  TRY(Client * client, context.Server());
+  TRY(const std::string space, context.Space());
+  for (const std::string& name : context.line().words) {
+    TRY_DO(SetSuspend(*client, space, name, false));
+    context.Print(
+        fmt::format("{} {}\n", name, context.screen().Pick("back in its queue", "已回到队列")));
+  }
+  return kDone;
+}
+
+}  // namespace pondage::cmd

@@ -1,0 +1,166 @@
+// config, completion, man, version and help.
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "cmd/completion.h"
+#include "cmd/context.h"
+#include "cmd/help.h"
+#include "cmd/mains.h"
+#include "cmd/output.h"
+#include "cmd/text.h"
+#include "cmd/trouble.h"
+
+namespace pondage::cmd {
+namespace {
+
+using base::Fail;
+using base::Kind;
+
+base::Result<int> ShowConfig(Context& context) {
+  const Screen& screen = context.screen();
+  Listing listing;
+  listing.schema = "pondage.config/1";
+  listing.table.headings = {screen.Pick("KEY", "键"), screen.Word("VALUE")};
+  const bool origin = context.line().Has("origin");
+  if (origin) listing.table.headings.emplace_back(screen.Pick("FROM", "来源"));
+  const auto add = [&](const std::string& key, const std::string& value, const std::string& from) {
+    listing.items.push_back(json::object{{"name", key}, {"value", value}, {"origin", from}});
+    std::vector<Cell> row{{key}, {value}};
+    if (origin) row.push_back({from});
+    listing.table.rows.push_back(std::move(row));
+  };
+  for (const auto& [key, setting] : context.settings().all())
+    add(key, setting.value, setting.origin);
+  // Where the server is found to be is what people want to know most.
+  if (auto client = context.Server(); client) {
+    add("(server)", (*client)->place().Url(), (*client)->place().origin);
+  } else {
+    add("(server)", "-", Split(client.error().message, '\n')[0]);
+  }
+  context.Print(Render(listing, screen, Now()));
+  return kDone;
+}
+
+base::Result<int> SetConfig(Context& context) {
+  const auto& words = context.line().words;
+  std::map<std::string, std::string> changes;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::size_t equals = words[i].find('=');
+    if (equals == std::string::npos) {
+      return Fail(Kind::kInvalid, "PND-C002", "", fmt::format("\"{}\" is not KEY=VALUE", words[i]));
+    }
+    changes[words[i].substr(0, equals)] = words[i].substr(equals + 1);
+  }
+  if (changes.empty())
+    return Fail(Kind::kInvalid, "PND-C002", "", "write: config set KEY=VALUE...");
+  const std::string path = UserSettingsPath(context.around());
+  TRY(const std::string text, WithSettings(ReadWholeFile(path).value_or(""), changes));
+  std::error_code error;
+  std::filesystem::create_directories(ConfigFolder(context.around()), error);
+  const std::string fresh = path + ".new";
+  std::ofstream file(fresh, std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) return Fail(Kind::kInvalid, "PND-C010", "", fmt::format("cannot write {}", fresh));
+  std::filesystem::rename(fresh, path, error);
+  if (error)
+    return Fail(Kind::kInvalid, "PND-C010", "",
+                fmt::format("cannot write {}: {}", path, error.message()));
+  return kDone;
+}
+
+}  // namespace
+
+base::Result<int> ConfigMain(Context& context) {
+  const auto& words = context.line().words;
+  const std::string verb = words.empty() ? "show" : words[0];
+  if (verb == "set") return SetConfig(context);
+  if (verb == "path") {
+    context.Print(UserSettingsPath(context.around()) + "\n");
+    return kDone;
+  }
+  return ShowConfig(context);
+}
+
+base::Result<int> CompletionMain(Context& context) {
+  context.Print(CompletionScript(context.line().words[0]));
+  return kDone;
+}
+
+base::Result<int> ManMain(Context& context) {
+  const auto& words = context.line().words;
+  const Screen& screen = context.screen();
+  const Command* command = words.empty() ? nullptr : FindCommand(words[0]);
+  if (context.line().Has("roff")) {
+    if (!words.empty() && command == nullptr) {
+      return Fail(Kind::kNotFound, "PND-C002", "", fmt::format("no command \"{}\"", words[0]));
+    }
+    context.Print(RoffPage(command, screen));
+    return kDone;
+  }
+  if (words.empty()) {
+    context.Print(OverviewText(screen) + "\n" + ErrorIndex(screen));
+    return kDone;
+  }
+  if (command != nullptr) {
+    context.Print(HelpText(*command, screen));
+    return kDone;
+  }
+  std::string id = words[0];
+  for (char& c : id) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+  const auto page = ErrorPage(id, screen);
+  if (!page)
+    return Fail(Kind::kNotFound, "PND-C002", "",
+                fmt::format("no command and no error id \"{}\"", words[0]));
+  context.Print(*page);
+  return kDone;
+}
+
+base::Result<int> VersionMain(Context& context) {
+  const Screen& screen = context.screen();
+  json::object item{{"name", "pondage"}, {"client", PONDAGE_VERSION}, {"license", "Apache-2.0"}};
+  std::string text = fmt::format("client  {}\n", PONDAGE_VERSION);
+  if (!context.line().Has("client")) {
+    auto client = context.Server();
+    auto version = client ? (*client)->Get("/version")
+                          : base::Result<json::value>(std::unexpected(client.error()));
+    item["server"] = nullptr;
+    item["api"] = nullptr;
+    if (version) {
+      auto info = (*client)->Get("/pondage/v1/info");
+      const std::string server = info ? Text(*info, {"version"}) : "";
+      item["server"] = server.empty() ? json::value(nullptr) : json::value(server);
+      item["api"] = Text(*version, {"gitVersion"});
+      text += fmt::format("server  {}  {}\napi     {}\n", server.empty() ? "?" : server,
+                          (*client)->place().Url(), Text(*version, {"gitVersion"}));
+    } else {
+      text += fmt::format("server  -  ({})\n", Split(version.error().message, '\n')[0]);
+    }
+  }
+  text += "license Apache-2.0\n";
+  if (screen.format == Format::kTable || screen.format == Format::kWide) {
+    context.Print(text);
+  } else {
+    Listing listing;
+    listing.schema = "pondage.version/1";
+    listing.items.push_back(std::move(item));
+    context.Print(Render(listing, screen, Now()));
+  }
+  return kDone;
+}
+
+base::Result<int> HelpMain(Context& context) {
+  const auto& words = context.line().words;
+  const Command* command = words.empty() ? nullptr : FindCommand(words[0]);
+  if (!words.empty() && command == nullptr) {
+    return Fail(Kind::kInvalid, "PND-C002", "", fmt::format("no command \"{}\"", words[0]));
+  }
+  context.Print(command == nullptr ? OverviewText(context.screen())
+                                   : HelpText(*command, context.screen()));
+  return kDone;
+}
+
+}  // namespace pondage::cmd
