@@ -36,18 +36,17 @@ std::string ReplicaOf(const json::value& pod) {
                      Text(pod, {"metadata", "labels", "training.kubeflow.org/replica-index"}));
 }
 
-// When the main program of this Pod was started last; empty: it was not yet, or waits for its next
-// start, and then its log is still that of the start before.
-std::string StartOf(const json::value& pod) {
+// Which start of this Pod's main program runs or ended last; none: it was not started yet, or waits
+// for its next start, and then its log is still that of the start before.
+std::optional<std::int64_t> StartOf(const json::value& pod) {
   for (const json::value& status : Items(pod, {"status", "containerStatuses"})) {
     if (Text(status, {"name"}) != "tensorflow") continue;
-    for (const std::string_view state : {"running", "terminated"}) {
-      if (Find(status, {"state", state}) == nullptr) continue;
-      return fmt::format("{} {}", NumberOr(status, {"restartCount"}, 0),
-                         Text(status, {"state", state, "startedAt"}));
-    }
+    if (Find(status, {"state", "running"}) == nullptr &&
+        Find(status, {"state", "terminated"}) == nullptr)
+      continue;
+    return NumberOr(status, {"restartCount"}, 0);
   }
-  return {};
+  return std::nullopt;
 }
 
 class Follower {
@@ -73,7 +72,7 @@ class Follower {
  private:
   void WatchJob();
   void WatchPods();
-  void ReadOutput(const json::value& pod);
+  void ReadOutput(const json::value& pod, std::int64_t start);
   base::Result<void> Take(Event event);
   void TakeJob(const json::value& object);
   void TakePod(const json::value& pod);
@@ -136,9 +135,9 @@ void Follower::WatchPods() {
 
 // Reads one start of one replica to its end, going on behind what was read when the server was
 // away.
-void Follower::ReadOutput(const json::value& pod) {
+void Follower::ReadOutput(const json::value& pod, std::int64_t start) {
   const std::string replica = ReplicaOf(pod);
-  const std::string key = fmt::format("{}/{}", Text(pod, {"metadata", "uid"}), StartOf(pod));
+  const std::string key = fmt::format("{}/{}", Text(pod, {"metadata", "uid"}), start);
   if ((!wish_.replica.empty() && replica != wish_.replica) || reading_.contains(key)) return;
   reading_[key] = 1;
   const std::string pod_name = Text(pod, {"metadata", "name"});
@@ -168,7 +167,7 @@ void Follower::ReadOutput(const json::value& pod) {
 }
 
 void Follower::TakePod(const json::value& pod) {
-  if (!StartOf(pod).empty()) ReadOutput(pod);
+  if (const auto start = start) ReadOutput(pod, *start);
 }
 
 int PrefixWidth(const std::optional<JobView>& job) {

@@ -200,8 +200,8 @@ std::string RunningText(const JobView& job, const Screen& screen, base::Instant 
                                 ShortAge(now - *job.saved)));
   }
   if (job.restarts > 0) {
-    parts.push_back(
-        fmt::format(fmt::runtime(screen.Pick("{} restarts", "重启 {} 次")), job.restarts));
+    parts.push_back(phrase::Fill(screen.Pick("{n:restart|restarts}", "重启 {n} 次"),
+                                 {{"n", std::to_string(job.restarts)}}));
   }
   return Join(parts, ", ");
 }
