@@ -167,7 +167,7 @@ void Follower::ReadOutput(const json::value& pod, std::int64_t start) {
 }
 
 void Follower::TakePod(const json::value& pod) {
-  if (const auto start = start) ReadOutput(pod, *start);
+  if (const auto start = StartOf(pod)) ReadOutput(pod, *start);
 }
 
 int PrefixWidth(const std::optional<JobView>& job) {
