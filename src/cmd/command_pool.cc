@@ -120,7 +120,7 @@ std::vector<Command> PoolCommands() {
         {"admin", 0, "", "may do everything", "可以做任何事"},
         {"write", 0, "FILE", "write a kubeconfig with it instead of printing it",
          "写入 kubeconfig 文件, 而不是打印令牌"}},
-       {{"pondage token create li --write /home/li/kubeconfig", "for li, who then sets KUBECONFIG",
+       {{"pondage token create li --write /u/li/kubeconfig", "for li, who then sets KUBECONFIG",
          "给 li 使用, 由其设置 KUBECONFIG"},
         {"pondage token revoke li", "", ""}},
        {"ls", "create", "revoke"},

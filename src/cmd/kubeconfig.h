@@ -25,7 +25,7 @@ struct ServerPlace {
   std::string client_key_pem;
   bool skip_verify = false;  // only when the kubeconfig says so
   std::string space;         // the context's namespace; may be empty
-  std::string origin;        // how it was found: "--server", "/home/li/.config/pondage/server"
+  std::string origin;        // how it was found: "--server", "/u/li/.config/pondage/server"
 
   std::string Url() const;
 };

@@ -98,8 +98,8 @@ TEST(Kubeconfig, Addresses) {
 
 TEST(FindServer, InOrder) {
   Surroundings around;
-  around.environment = {{"HOME", "/home/li"}, {"KUBECONFIG", "/none:/k"}};
-  Files files{{{"/home/li/.config/pondage/server", "/data/kubeconfig\n"},
+  around.environment = {{"HOME", "/u/li"}, {"KUBECONFIG", "/none:/k"}};
+  Files files{{{"/u/li/.config/pondage/server", "/data/kubeconfig\n"},
                {"/data/kubeconfig", kConfig},
                {"/k", kConfig}}};
   const auto found = [&](const WhereFlags& flags) {
@@ -112,7 +112,7 @@ TEST(FindServer, InOrder) {
   foreign.replace(foreign.find("current-context: pondage"), 24, "current-context: prod");
   foreign += "- name: prod\n  context: {cluster: other, user: li}\n";
   files.all["/k"] = foreign;
-  EXPECT_EQ(found({})->origin, "/home/li/.config/pondage/server -> /data/kubeconfig");
+  EXPECT_EQ(found({})->origin, "/u/li/.config/pondage/server -> /data/kubeconfig");
 
   around.environment["PONDAGE_SERVER"] = "https://gpu01:7443";
   around.environment["PONDAGE_TOKEN"] = "mine";
@@ -130,12 +130,12 @@ TEST(FindServer, InOrder) {
 
 TEST(FindServer, NobodyIsKnown) {
   Surroundings around;
-  around.environment = {{"HOME", "/home/li"}};
+  around.environment = {{"HOME", "/u/li"}};
   const Files files;
   const auto place = FindServer({}, around, files.Reader());
   ASSERT_FALSE(place);
   EXPECT_EQ(place.error().id, "PND-C001");
-  EXPECT_NE(place.error().message.find("/home/li/.config/pondage/server"), std::string::npos);
+  EXPECT_NE(place.error().message.find("/u/li/.config/pondage/server"), std::string::npos);
 }
 
 }  // namespace

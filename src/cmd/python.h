@@ -12,7 +12,7 @@
 namespace pondage::cmd {
 
 struct Python {
-  std::string prefix;   // "/home/li/venv": what an environment is recorded as
+  std::string prefix;   // "/u/li/venv": what an environment is recorded as
   std::string program;  // the interpreter
   std::string version;  // "3.11.7"
 };

@@ -25,6 +25,7 @@ namespace {
 using base::Fail;
 using base::Kind;
 
+constexpr const char* kCopies = "work";  // below the server's data directory
 constexpr int kMostNames = 50;  // tries of a number behind the name, when others submit at once
 
 std::string LoginName() {
@@ -150,7 +151,7 @@ base::Result<void> Run::FindCopy() {
 
 void Run::SetCopy() {
   if (line_.Has("no-copy")) return;
-  place_.work_copy = fmt::format("{}/work/{}-{}", data_dir_, wish_.name, random_);
+  place_.work_copy = fmt::format("{}/{}/{}-{}", data_dir_, kCopies, wish_.name, random_);
   place_.directory = place_.work_copy;
   facts_.copy =
       phrase::Fill(screen_.Pick("{n:file|files}, {size} -> {path}", "{n} 个文件, {size} -> {path}"),

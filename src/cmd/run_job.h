@@ -61,7 +61,7 @@ std::string DigestOf(const json::object& tfjob);
 
 struct PlanFacts {
   std::string program;  // which Python
-  std::string copy;     // "12 files, 3.4 MiB -> /data/work/mnist-7-x8d2k"
+  std::string copy;     // "12 files, 3.4 MiB -> /data/copies/mnist-7-x8d2k"
   std::string queue;    // "(guarantee 4, used 2, limit 8)"; may be empty
 };
 std::string PlanText(const RunWish& wish, const JobView& planned, const PlanFacts& facts,

@@ -15,7 +15,7 @@ base::Result<RunWish> Wish(std::vector<std::string> words) {
   line = *std::move(parsed);
   Surroundings around;
   around.environment = {{"HF_HOME", "/data/hf"}};
-  return WishOf(*line, around, "/home/li/mnist", "");
+  return WishOf(*line, around, "/u/li/mnist", "");
 }
 
 TEST(Run, TheTfJobOfACommand) {
@@ -52,7 +52,7 @@ TEST(Run, TheTfJobOfACommand) {
                           "$(HOME)"});
   ASSERT_TRUE(wish) << wish.error().message;
   const json::object job =
-      MakeTfJob(*wish, {"li", "li", "/data/work/train-1-x", "/data/work/train-1-x"});
+      MakeTfJob(*wish, {"li", "li", "/data/copies/train-1-x", "/data/copies/train-1-x"});
   EXPECT_EQ(ToYaml(job), R"(apiVersion: kubeflow.org/v1
 kind: TFJob
 metadata:
@@ -61,9 +61,9 @@ metadata:
   annotations:
     pondage.dev/requeue-exit-code: "42"
     pondage.dev/user: li
-    pondage.dev/workdir: /data/work/train-1-x
+    pondage.dev/workdir: /data/copies/train-1-x
     pondage.dev/gpu-type: A100
-    pondage.dev/checkpoint-dir: /data/work/train-1-x/ckpt
+    pondage.dev/checkpoint-dir: /data/copies/train-1-x/ckpt
 spec:
   runPolicy:
     backoffLimit: 3
@@ -79,7 +79,7 @@ spec:
           volumes:
           - name: mount-0
             hostPath:
-              path: /home/li/mnist/data
+              path: /u/li/mnist/data
           containers:
           - name: tensorflow
             image: tf:2
@@ -89,7 +89,7 @@ spec:
             - "--x"
             - a b
             - $$(HOME)
-            workingDir: /data/work/train-1-x
+            workingDir: /data/copies/train-1-x
             env:
             - name: A
               value: "1"
