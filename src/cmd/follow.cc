@@ -41,9 +41,11 @@ std::string ReplicaOf(const json::value& pod) {
 std::optional<std::int64_t> StartOf(const json::value& pod) {
   for (const json::value& status : Items(pod, {"status", "containerStatuses"})) {
     if (Text(status, {"name"}) != "tensorflow") continue;
-    if (Find(status, {"state", "running"}) == nullptr &&
-        Find(status, {"state", "terminated"}) == nullptr)
+    // Running without a time: asked for, its log is not there yet.
+    if (Text(status, {"state", "running", "startedAt"}).empty() &&
+        Find(status, {"state", "terminated"}) == nullptr) {
       continue;
+    }
     return NumberOr(status, {"restartCount"}, 0);
   }
   return std::nullopt;
