@@ -1,22 +1,28 @@
 """A real `pondage serve` for a test: its own data directory, a free port, real kubectl beside it.
 
-PONDAGE_BIN names the folder with `pondage` and `pondage-shim`. Everything ends with the test: the server by its pid,
-programs by the directories of their shims.
+PONDAGE_BIN names the folder with `pondage` and `pondage-shim`; without it, what the release build has made. Everything
+ends with the test: the server by its pid, programs by the directories of their shims.
 """
 import json
 import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
+import venv
 from pathlib import Path
 
-BIN = Path(os.environ["PONDAGE_BIN"])
+REPOSITORY = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(REPOSITORY / "test"))
+BIN = Path(os.environ.get("PONDAGE_BIN", REPOSITORY / "build/release/bin")).resolve()
 PONDAGE = str(BIN / "pondage")
+FAKE_TF = str(BIN / "fake_tf")
+FAKE_WORKER = str(REPOSITORY / "test/e2e/fake_worker.py")
 
 
-def eventually(what, condition, seconds=30):
+def eventually(what, condition, seconds=60):
     """Waits until `condition()` gives something true, and gives it."""
     deadline = time.monotonic() + seconds
     while True:
@@ -28,21 +34,38 @@ def eventually(what, condition, seconds=30):
         time.sleep(0.05)
 
 
+def kubectls():
+    """Two kubectls, 1.32 and the newest."""
+    script = str(REPOSITORY / "test/e2e/kubectls")
+    return subprocess.run([script], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+
+
+def default_kubectl():
+    return os.environ.get("KUBECTL") or shutil.which("kubectl") or kubectls()[0]
+
+
 class Pool:
-    def __init__(self, *flags, virtual_gpus="4", restart_delay_s=1):
+    """with Pool() as pool: ...   An environment `fake`, a plain Python, is known to it."""
+
+    def __init__(self, *flags, virtual_gpus="4", restart_delay="1s"):
         self.root = Path(tempfile.mkdtemp(prefix="pondage-e2e-"))
         self.data = self.root / "data"
-        self.flags = list(flags)
-        self.virtual_gpus = virtual_gpus
-        self.restart_delay_s = restart_delay_s
+        self.flags = [*flags, "--restart-delay", restart_delay, "--virtual-gpus", virtual_gpus]
         self.server = None
+        self.kubectl_path = default_kubectl()
         self.env = dict(os.environ, KUBECONFIG=str(self.data / "kubeconfig"), HOME=str(self.root),
                         XDG_CONFIG_HOME=str(self.root / "config"), KUBECACHEDIR=str(self.root / "kubecache"))
         for name in ("PONDAGE_SERVER", "PONDAGE_TOKEN", "VIRTUAL_ENV"):
             self.env.pop(name, None)
 
     def __enter__(self):
-        self.start()
+        try:
+            self.start()
+            venv.create(self.root / "python", symlinks=True)
+            self.add_environment("fake", self.root / "python")
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_):
@@ -50,21 +73,29 @@ class Pool:
         self.end_programs()
         shutil.rmtree(self.root, ignore_errors=True)
 
-    def start(self):
-        command = [PONDAGE, "serve", "--data", str(self.data), "--listen", "127.0.0.1:0",
-                   "--restart-delay", f"{self.restart_delay_s}s", *self.flags]
-        if self.virtual_gpus:
-            command += ["--virtual-gpus", self.virtual_gpus]
-        log = open(self.root / "serve.log", "ab")
-        self.server = subprocess.Popen(command, stdout=log, stderr=log, env=self.env)
-        eventually("the server is ready", self.ready)
+    # ---- the server
 
-    def ready(self):
+    def start(self):
+        command = [PONDAGE, "serve", "--data", str(self.data), "--listen", "127.0.0.1:0", *self.flags]
+        before = self.address()
+        with open(self.root / "serve.log", "ab") as log:
+            self.server = subprocess.Popen(command, stdout=log, stderr=log, env=self.env)
+        eventually("the server is ready", lambda: self.ready(before))
+
+    def address(self):
+        """What the server writes last of all; its time tells one server's from that of the next."""
+        try:
+            return (self.data / "kubeconfig").stat().st_mtime_ns
+        except FileNotFoundError:
+            return None
+
+    def ready(self, before=None):
         if self.server.poll() is not None:
-            raise AssertionError("the server ended:\n" + (self.root / "serve.log").read_text()[-4000:])
-        if not (self.data / "kubeconfig").exists():
-            return False
-        return self.kubectl("get", "--raw", "/readyz", check=False).returncode == 0
+            raise AssertionError("the server ended:\n" + self.log())
+        return self.address() != before and self.kubectl("get", "--raw", "/readyz", check=False).returncode == 0
+
+    def log(self):
+        return (self.root / "serve.log").read_text(errors="replace")[-4000:]
 
     def crash(self):
         self.server.send_signal(signal.SIGKILL)
@@ -73,7 +104,13 @@ class Pool:
     def stop(self):
         if self.server and self.server.poll() is None:
             self.server.terminate()
-            self.server.wait(timeout=30)
+            try:
+                self.server.wait(timeout=30)
+            except subprocess.TimeoutExpired:
+                self.crash()
+                raise AssertionError("the server does not stop:\n" + self.log()) from None
+
+    # ---- what runs
 
     def shims(self):
         """pids of the shims of this pool, by what their working directory is."""
@@ -88,8 +125,8 @@ class Pool:
                 found.append(int(process.name))
         return found
 
-    def programs(self):
-        """pids of everything below the shims."""
+    def programs(self, job=None, replica=None):
+        """pids of everything below the shims, or what of it is of that job and replica."""
         children = {}
         for process in Path("/proc").glob("[0-9]*"):
             try:
@@ -102,7 +139,11 @@ class Pool:
             below = children.get(look.pop(), [])
             found += below
             look += below
-        return found
+        if job:
+            found = [pid for pid in found if _has(pid, f"PONDAGE_JOB={job}")]
+        if replica:
+            found = [pid for pid in found if _has(pid, f"PONDAGE_REPLICA={replica}")]
+        return sorted(found)
 
     def end_programs(self):
         for pid in self.programs() + self.shims():
@@ -112,25 +153,47 @@ class Pool:
                 pass
         eventually("no program is left", lambda: not self.shims(), 10)
 
+    # ---- clients
+
     def run(self, *command, check=True, input=None, timeout=120, env=None):
         done = subprocess.run(command, env={**self.env, **(env or {})}, input=input, text=True, timeout=timeout,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if check and done.returncode != 0:
-            raise AssertionError(f"{' '.join(command)}: exit {done.returncode}\n{done.stdout}\n{done.stderr}\n"
-                                 + (self.root / "serve.log").read_text()[-3000:])
+            raise AssertionError(f"{' '.join(command)}: exit {done.returncode}\n{done.stdout}\n{done.stderr}\n{self.log()}")
         return done
 
-    def kubectl(self, *words, kubectl=None, **more):
-        return self.run(kubectl or os.environ.get("KUBECTL", "kubectl"), *words, **more)
+    def kubectl(self, *words, **more):
+        return self.run(self.kubectl_path, *words, **more)
 
     def pondage(self, *words, **more):
         return self.run(PONDAGE, *words, **more)
 
+    def add_environment(self, image, prefix):
+        self.kubectl("create", "--raw", "/pondage/v1/environments", "-f", "-",
+                     input=json.dumps({"image": image, "path": str(prefix)}))
+
     def apply(self, manifest):
         return self.kubectl("apply", "-f", "-", input=json.dumps(manifest))
 
+    def get(self, kind, name):
+        return json.loads(self.kubectl("get", kind, name, "-o", "json").stdout)
+
     def job(self, name):
-        return json.loads(self.kubectl("get", "tfjob", name, "-o", "json").stdout)
+        return self.get("tfjob", name)
+
+    def status(self, name):
+        return self.job(name).get("status", {}).get("pondage", {})
+
+    def pods(self, job):
+        listed = self.kubectl("get", "pods", "-l", f"training.kubeflow.org/job-name={job}", "-o", "json").stdout
+        return {pod["metadata"]["name"]: pod for pod in json.loads(listed)["items"]}
+
+    def logs(self, pod, *flags):
+        return self.kubectl("logs", pod, *flags).stdout
+
+    def suspend(self, name, suspended=True):
+        patch = {"spec": {"runPolicy": {"suspend": suspended}}}
+        self.kubectl("patch", "tfjob", name, "--type=merge", "-p", json.dumps(patch))
 
     def holds(self, name, condition):
         done = self.kubectl("get", "tfjob", name, "-o", "json", check=False)
@@ -140,23 +203,46 @@ class Pool:
         return any(c["type"] == condition and c["status"] == "True" for c in conditions)
 
     def await_condition(self, name, condition, seconds=60):
+        self.await_that(f"{name} is {condition}", name, lambda: self.holds(name, condition), seconds)
+
+    def await_log(self, pod, text, seconds=60):
+        """Waits until the log of the pod holds the text, and gives the log."""
+        def log():
+            found = self.kubectl("logs", pod, check=False).stdout
+            return text in found and found
+        return self.await_that(f"{pod} says {text!r}", pod.rsplit("-", 2)[0], log, seconds)
+
+    def await_that(self, what, job, condition, seconds=60):
+        """eventually(), and on failure what the job looks like."""
         try:
-            eventually(f"{name} is {condition}", lambda: self.holds(name, condition), seconds)
+            return eventually(what, condition, seconds)
         except AssertionError as error:
-            raise AssertionError(f"{error}\n{json.dumps(self.job(name).get('status'), indent=1)}") from None
+            shown = self.kubectl("get", "tfjob", job, "-o", "jsonpath={.status}", check=False).stdout
+            logs = "".join(f"\n-- {pod}\n{self.kubectl('logs', pod, check=False).stdout[-2000:]}" for pod in self.pods(job))
+            raise AssertionError(f"{error}\n{shown}{logs}\n{self.log()}") from None
 
 
-def tfjob(name, command, workers=1, gpus=1, image="fake", roles=None, restart="Never", annotations=None, **run_policy):
-    """A TFJob of one command. `roles`: {"PS": 1, "Worker": 2} instead of workers."""
-    def template(role):
-        container = {"name": "tensorflow", "image": image, "command": command}
+def _has(pid, variable):
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return variable.encode() in file.read().split(b"\0")
+    except OSError:
+        return False
+
+
+def tfjob(name, command, workers=1, gpus=1, image="fake", roles=None, restart=None, annotations=None, grace=5,
+          **run_policy):
+    """A TFJob of one command. `roles`: {"PS": 1, "Worker": 2} instead of workers; `command` may be a command of each."""
+    def replica(role, count):
+        container = {"name": "tensorflow", "image": image,
+                     "command": command[role] if isinstance(command, dict) else command}
         if gpus and role in ("Worker", "Chief", "Master"):
             container["resources"] = {"limits": {"nvidia.com/gpu": gpus}}
-        return {"spec": {"containers": [container], "terminationGracePeriodSeconds": run_policy.get("grace", 5)}}
+        pod = {"containers": [container], "terminationGracePeriodSeconds": grace}
+        return {"replicas": count, "template": {"spec": pod}, **({"restartPolicy": restart} if restart else {})}
 
-    policy = {key: value for key, value in run_policy.items() if key != "grace"}
     return {"apiVersion": "kubeflow.org/v1", "kind": "TFJob",
             "metadata": {"name": name, "annotations": annotations or {}},
-            "spec": {"runPolicy": policy,
-                     "tfReplicaSpecs": {role: {"replicas": count, "restartPolicy": restart, "template": template(role)}
+            "spec": {"runPolicy": run_policy,
+                     "tfReplicaSpecs": {role: replica(role, count)
                                         for role, count in (roles or {"Worker": workers}).items()}}}
