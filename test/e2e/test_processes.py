@@ -39,7 +39,7 @@ class Life(WithPool):
         self.apply("hello", ["sh", "-c", "echo hello from $PONDAGE_REPLICA; echo to stderr >&2"])
         self.pool.await_condition("hello", "Succeeded")
         self.assertEqual(self.pool.logs("hello-worker-0"), "hello from worker-0\nto stderr\n")
-        state = self.pool.get("pod", "hello-worker-0")["status"]["containerStatuses"][0]["state"]
+        state = self.pool.pod("hello-worker-0")["status"]["containerStatuses"][0]["state"]
         self.assertEqual(state["terminated"]["exitCode"], 0)
         self.assertEqual(self.pool.programs("hello"), [])
 
@@ -47,7 +47,7 @@ class Life(WithPool):
         self.apply("seven", ["sh", "-c", "exit 7"])
         self.pool.await_condition("seven", "Failed")
         self.assertEqual(self.pool.status("seven")["cause"]["code"], 7)
-        state = self.pool.get("pod", "seven-worker-0")["status"]["containerStatuses"][0]["state"]
+        state = self.pool.pod("seven-worker-0")["status"]["containerStatuses"][0]["state"]
         self.assertEqual(state["terminated"]["exitCode"], 7)
 
     def test_a_program_that_does_not_exist_fails_and_says_so(self):
@@ -98,7 +98,7 @@ class Life(WithPool):
         self.apply("much", ["true"], gpus=4, workers=2)
         eventually("a reason", lambda: self.pool.status("much").get("reason"))
         self.pool.kubectl("delete", "tfjob", "much", "--timeout=30s")
-        self.assertNotEqual(self.pool.kubectl("get", "tfjob", "much", check=False).returncode, 0)
+        self.assertEqual(self.pool.job("much"), {})
 
 
 class Restarts(WithPool):
@@ -146,7 +146,7 @@ class Restarts(WithPool):
         self.pool.await_condition("chief", "Succeeded")
         eventually("the others are stopped", lambda: not self.pool.programs("chief"))
         for name in ("chief-ps-0", "chief-ps-1", "chief-worker-0", "chief-worker-1"):
-            pod = self.pool.get("pod", name)
+            pod = self.pool.pod(name)
             ended = pod["status"]["containerStatuses"][0]["state"]["terminated"]
             self.assertEqual((pod["status"]["phase"], ended["reason"], ended["exitCode"]),
                              ("Succeeded", "StoppedWithJob", 143))
@@ -158,7 +158,7 @@ class Restarts(WithPool):
         self.pool.await_condition("twice", "Succeeded")
         self.assertEqual(self.pool.logs("twice-worker-0"), "second\n")
         self.assertEqual(self.pool.logs("twice-worker-0", "--previous"), "first\n")
-        restarts = self.pool.get("pod", "twice-worker-0")["status"]["containerStatuses"][0]["restartCount"]
+        restarts = self.pool.pod("twice-worker-0")["status"]["containerStatuses"][0]["restartCount"]
         self.assertEqual(restarts, 1)
 
     def test_logs_of_the_attempt_before_in_another_pod(self):
@@ -317,7 +317,7 @@ class ServerDeath(unittest.TestCase):
             pool.crash()
             eventually("its shim keeps the deadline", lambda: not pool.programs())
             pool.start()
-            eventually("it is gone", lambda: pool.kubectl("get", "tfjob", "deaf", check=False).returncode != 0)
+            eventually("it is gone", lambda: not pool.job("deaf"))
 
     def test_sigterm_stops_the_server_and_leaves_the_jobs(self):
         with Pool() as pool:
