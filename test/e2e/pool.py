@@ -186,8 +186,7 @@ class Pool:
         return self.run(PONDAGE, *words, **more)
 
     def add_environment(self, image, prefix):
-        self.kubectl("create", "--raw", "/pondage/v1/environments", "-f", "-",
-                     input=json.dumps({"image": image, "path": str(prefix)}))
+        self.pondage("env", "add", image, str(prefix))
 
     def apply(self, manifest):
         return self.kubectl("apply", "-f", "-", input=json.dumps(manifest))

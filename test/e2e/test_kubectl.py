@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from pool import Pool, eventually, kubectls
+from pool import Pool, eventually, kubectls, tfjob
 import junit
 
 MANIFEST = """\
@@ -89,7 +89,12 @@ class Kubectl:
         self.assertEqual(version["serverVersion"]["major"], "1")
 
     def test_apply_watch_wait_logs_and_delete(self):
+        # The watch is there when it shows one that waits for ever.
+        self.pool.apply(tfjob("waits", ["true"], image="fake", suspend=True))
+        self.addCleanup(self.kubectl, "delete", "tfjob", "waits")
         watch = self.in_background("get", "tfjobs", "-w")
+        self.assertEqual(watch.stdout.readline().split()[:3], ["NAME", "STATE", "AGE"])
+        self.assertEqual(watch.stdout.readline().split()[0], "waits")
         self.start()
         self.assertIn("unchanged", self.kubectl("apply", "-f", str(self.manifest)))
         follow = self.in_background("logs", "-f", PODS[1])
@@ -104,12 +109,9 @@ class Kubectl:
         while "Succeeded" not in states:
             line = watch.stdout.readline()
             self.assertTrue(line, states)
-            columns = line.split()
-            if columns[0] == "NAME":
-                self.assertEqual(columns[:3], ["NAME", "STATE", "AGE"])
-            else:
-                self.assertEqual(columns[0], NAME)
-                states.append(columns[1])
+            name, state = line.split()[:2]
+            if name == NAME:
+                states.append(state)
         order = [state for i, state in enumerate(states) if i == 0 or states[i - 1] != state]
         self.assertEqual(order, ["Created", "Running", "Succeeded"])
         self.assertEqual(self.kubectl("logs", "-l", f"training.kubeflow.org/job-name={NAME}", "--prefix", "--tail=1"),
