@@ -3,7 +3,8 @@
 //
 //   seed STORE COUNT      the server must not be running; the store holds one finished TFJob
 //
-// A clone is the job, its Pods and its Services with another name and other uids of the same length.
+// A clone is the job, its Pods and its Services with another name and other uids of the same
+// length.
 
 #include <fmt/format.h>
 
@@ -82,21 +83,21 @@ int Seed(const std::string& path, std::int64_t count) {
     for (std::int64_t i = 0; i < kJobsOfACommit && done < count; ++i, ++done) {
       const auto renames = RenamesOf(family, done + 1);
       for (const port::Object& object : family) {
-        batch.changes.push_back({.key = {object.key.kind, object.key.space,
-                                         Renamed(object.key.name, renames)},
-                                 .uid = Renamed(object.uid, renames),
-                                 .body = Renamed(*object.body, renames),
-                                 .splice = object.splice,
-                                 .facets = Renamed(*object.facets, renames)});
+        batch.changes.push_back(
+            {.key = {object.key.kind, object.key.space, Renamed(object.key.name, renames)},
+             .uid = Renamed(object.uid, renames),
+             .body = Renamed(*object.body, renames),
+             .splice = object.splice,
+             .facets = Renamed(*object.facets, renames)});
       }
     }
     Must(store->Commit(batch));
   }
   // As time would: the history of the creations is forgotten.
   using std::chrono::system_clock;
-  const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(
-                       system_clock::now().time_since_epoch())
-                       .count();
+  const auto now =
+      std::chrono::duration_cast<std::chrono::milliseconds>(system_clock::now().time_since_epoch())
+          .count();
   for (int minute = 0; minute < 20; ++minute) {
     while (Must(store->Maintain(base::Instant{now + minute * 60'000}))) {
     }
