@@ -35,6 +35,8 @@ struct ReplicaSpec {
   base::Millis grace{30'000};       // terminationGracePeriodSeconds
   std::string image;                // of the main container
   std::string template_json;        // the Pod template, opaque
+
+  bool operator==(const ReplicaSpec&) const = default;
 };
 
 struct Spec {
@@ -61,6 +63,7 @@ struct Spec {
   bool Has(Role role) const { return roles.contains(role); }
   int Replicas(Role role) const;          // 0 when absent
   int TotalReplicas() const;
+  bool operator==(const Spec&) const = default;
 };
 
 // What a job is called. `id` ends every comparison.

@@ -83,7 +83,9 @@ class Pool {
                std::vector<Decision>& out);
   std::optional<std::vector<int>> TakePorts(const JobView& job, std::size_t count) const;
   plan::Ask AskOf(const JobView& job, base::Instant now) const;
-  plan::Plan PlanWith(const std::vector<plan::Ask>& more, base::Instant now) const;
+  void PutAsk(plan::Ask ask);
+  void DropAsk(base::JobId id);
+  plan::Plan PlanWith(plan::Ask more, base::Instant now) const;
   std::vector<plan::Holding> Holdings() const;
   void Touch(base::JobId id) { touched_.insert(id); }
 
@@ -96,10 +98,13 @@ class Pool {
   std::map<base::JobId, job::Status> written_;  // as of the last SetStatus, to see what changed
   std::set<base::JobId> touched_;               // to be judged in this step
   std::set<base::JobId> changed_;               // judged in this step: its status may be news
-  std::set<base::JobId> waits_;                 // in the queue, or bound and lacking members
-  std::set<base::JobId> wants_;                 // of these: nothing of their own holds them back
-  std::set<base::JobId> holding_;               // holds at least one grant
-  std::set<base::JobId> departed_;              // ended or gone: dropped when the next step begins
+  // In the queue, or bound and lacking members: what it asks, by place in asks_. As of when it was
+  // last judged, which is whenever something it depends on changes.
+  std::map<base::JobId, std::size_t> waits_;
+  std::vector<plan::Ask> asks_;     // in no order
+  std::set<base::JobId> wants_;     // of these: nothing of their own holds them back
+  std::set<base::JobId> holding_;   // holds at least one grant
+  std::set<base::JobId> departed_;  // ended or gone: dropped when the next step begins
   std::set<std::pair<base::Instant, base::JobId>> wakes_;
   std::vector<plan::Refusal> waiting_;
   std::set<int> ports_;  // in use, or found taken by a stranger

@@ -122,6 +122,31 @@ TEST_F(PoolTest, AGangWhosePortIsTakenByAStrangerStartsAnewOnOthersUncounted) {
   for (const job::Replica& replica : status.replicas) EXPECT_NE(replica.port, taken);
 }
 
+TEST_F(PoolTest, AWaitingJobThatAsksForLessStartsWhenItIsEdited) {
+  Step({Job(1, 1, 3)});
+  Step({Job(2, 1, 2), Job(3, 1, 4)});
+  EXPECT_EQ(pool_.Find({2})->status.stage, job::Stage::kWaiting);
+  const auto decisions = Step({Job(2, 1, 1)});
+  ASSERT_EQ(Of<StartReplica>(decisions).size(), 1u);
+  EXPECT_EQ(Of<StartReplica>(decisions)[0].replica, Worker(2, 0));
+}
+
+// An edit that changes nothing a plan depends on (a label, an annotation) costs no plan: with
+// thousands waiting it would be the dearest part of it. Seen by the reasons, which each plan may
+// refresh.
+TEST_F(PoolTest, AnEditThatChangesNothingPlansNothing) {
+  Step({Job(1, 1, 4)});
+  Step({Job(2, 1, 4)});
+  Step({ReplicaStarted{Worker(1, 0), now_}});
+  const std::optional<job::Reason> before = pool_.Find({2})->status.reason;
+  ASSERT_TRUE(before.has_value());
+  const auto* waiting = pool_.waiting().data();
+  Step({Job(2, 1, 4)}, base::SecondsLong(600));
+  EXPECT_EQ(pool_.waiting().data(), waiting) << "planned anew";
+  Step({Job(3, 1, 4)});
+  EXPECT_EQ(pool_.waiting().size(), 2u);
+}
+
 TEST_F(PoolTest, APreviewBindsNothing) {
   const JobApplied fits = Job(9, 2, 2);
   EXPECT_EQ(pool_.Preview(fits.identity, fits.spec, now_).stage, job::Stage::kBound);
@@ -189,6 +214,13 @@ TEST(PoolRestart, AtAnyStepGivesTheSameDeeds) {
           facts.push_back(ReplicaExited{replica.Id(id), {.code = code, .at = now}});
         }
         if (dice.OneIn(30)) facts.push_back(JobRemoved{id});
+        if (job.status.stage == job::Stage::kWaiting && dice.OneIn(5)) {
+          JobApplied edited{job.identity, job.spec};  // held, let go, or asking for something else
+          if (dice.OneIn(2)) edited.spec.suspend = !edited.spec.suspend;
+          if (dice.OneIn(2))
+            edited.spec.roles.begin()->second.demand.gpus = static_cast<int>(dice.Between(0, 2));
+          facts.push_back(edited);
+        }
       }
       now = now + base::Millis{dice.Between(0, 15'000)};
       if (dice.OneIn(4)) {

@@ -67,14 +67,14 @@ void Pool::Carry(JobView& job, const job::Verdict& verdict, base::Instant now,
   const bool in_queue = job.status.stage == job::Stage::kWaiting && !job.spec.managed_elsewhere;
   const bool waits = in_queue || verdict.wants_gang;
   if (waits != waits_.contains(id) || verdict.wants_gang != wants_.contains(id)) replan_ = true;
-  if (waits)
-    waits_.insert(id);
-  else
-    waits_.erase(id);
   if (verdict.wants_gang)
     wants_.insert(id);
   else
     wants_.erase(id);
+  if (waits)
+    PutAsk(AskOf(job, now));
+  else
+    DropAsk(id);
 
   if (verdict.gone || job.status.stage == job::Stage::kEnded) {
     departed_.insert(id);

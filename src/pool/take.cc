@@ -72,12 +72,12 @@ void Taker::operator()(const JobApplied& fact) {
     JobView& job = found->second;
     const bool holds = std::ranges::any_of(
         job.status.replicas, [](const auto& replica) { return replica.grant.has_value(); });
-    const std::string queue = job.spec.queue;
-    job.spec = fact.spec;
-    if (holds) job.spec.queue = queue;  // what it holds stays charged where it was taken
+    job::Spec spec = fact.spec;
+    if (holds) spec.queue = job.spec.queue;  // what it holds stays charged where it was taken
+    if (spec != job.spec) pool_.replan_ = true;
+    job.spec = std::move(spec);
   }
-  pool_.Touch(fact.identity.id);
-  pool_.replan_ = true;
+  pool_.Touch(fact.identity.id);  // a new one is planned for once it is judged to wait
 }
 
 void Taker::operator()(const JobLoaded& fact) {

@@ -38,6 +38,27 @@ plan::Ask Pool::AskOf(const JobView& job, base::Instant now) const {
   return ask;
 }
 
+void Pool::PutAsk(plan::Ask ask) {
+  const auto [found, is_new] = waits_.try_emplace(ask.job, asks_.size());
+  if (is_new) {
+    asks_.push_back(std::move(ask));
+  } else {
+    asks_[found->second] = std::move(ask);
+  }
+}
+
+void Pool::DropAsk(base::JobId id) {
+  const auto found = waits_.find(id);
+  if (found == waits_.end()) return;
+  const std::size_t place = found->second;
+  waits_.erase(found);
+  if (place + 1 != asks_.size()) {
+    asks_[place] = std::move(asks_.back());
+    waits_.at(asks_[place].job) = place;
+  }
+  asks_.pop_back();
+}
+
 std::vector<plan::Holding> Pool::Holdings() const {
   std::vector<plan::Holding> holdings;
   for (const base::JobId id : holding_) {
@@ -56,12 +77,12 @@ std::vector<plan::Holding> Pool::Holdings() const {
 
 void Pool::PlanWaiting(base::Instant now, std::vector<Decision>& out) {
   replan_ = false;
-  const plan::Plan plan = PlanWith({}, now);
+  plan::Plan plan = plan::MakePlan({fleet_, queues_, asks_, Holdings()}, now);
   PROMISE(plan.start.size() + plan.wait.size() == waits_.size());
 
   for (const plan::Placement& placement : plan.start)
     Bind(jobs_.at(placement.job), placement, now, out);
-  waiting_ = plan.wait;
+  waiting_ = std::move(plan.wait);
   // A reason is for people: with many waiting it is refreshed less often, so that a busy pool does
   // not spend itself on rewriting the same sentence.
   const base::Millis refresh{
@@ -89,7 +110,7 @@ job::Status Pool::Preview(const job::Identity& identity, const job::Spec& spec,
       job::Judge(job.identity, job.spec, job.status, false, now, settings_.job);
   plan::Ask ask = AskOf(job, now);
   ask.held = !verdict.wants_gang;
-  const plan::Plan plan = PlanWith({ask}, now);
+  const plan::Plan plan = PlanWith(std::move(ask), now);
   for (const plan::Placement& placement : plan.start) {
     if (placement.job != identity.id) continue;
     const std::vector<int> no_ports(placement.grants.size(), 0);
@@ -101,11 +122,10 @@ job::Status Pool::Preview(const job::Identity& identity, const job::Spec& spec,
   return job.status;
 }
 
-plan::Plan Pool::PlanWith(const std::vector<plan::Ask>& more, base::Instant now) const {
-  std::vector<plan::Ask> asks = more;
-  for (const base::JobId id : waits_) asks.push_back(AskOf(jobs_.at(id), now));
-  const std::vector<plan::Holding> holdings = Holdings();
-  return plan::MakePlan({fleet_, queues_, asks, holdings}, now);
+plan::Plan Pool::PlanWith(plan::Ask more, base::Instant now) const {
+  std::vector<plan::Ask> asks = asks_;
+  asks.push_back(std::move(more));
+  return plan::MakePlan({fleet_, queues_, asks, Holdings()}, now);
 }
 
 void Pool::WriteStatuses(std::vector<Decision>& out) {
@@ -132,7 +152,7 @@ void Pool::DropDeparted() {
     REQUIRE(found != jobs_.end());
     wakes_.erase({found->second.wake, id});
     wants_.erase(id);
-    waits_.erase(id);
+    DropAsk(id);
     written_.erase(id);
     jobs_.erase(found);
   }
