@@ -125,6 +125,7 @@ class Twins {
                   .body = std::string(random_.OneIn(9) ? random_.Below(20'000) : random_.Below(60),
                                       static_cast<char>(random_.Below(256)))};
     change.splice = static_cast<std::uint32_t>(random_.Below(change.body.size() + 1));
+    lines.insert("f:metadata.name=" + change.key.name);  // as every object of the API has it
     for (const std::string& line : lines) change.facets += line + "\n";
     change.live = random_.OneIn(3);
     if (random_.OneIn(3)) change.due = Instant{random_.Between(-3, 30)};
@@ -164,7 +165,7 @@ class Twins {
     port::ListQuery query{.kind = Kind(), .at = SomeRevision()};
     if (random_.OneIn(2)) query.space = Space();
     if (random_.OneIn(2)) query.limit = random_.Below(8);
-    if (random_.OneIn(3)) query.facet = Facet();
+    if (random_.OneIn(3)) query.facet = random_.OneIn(2) ? Facet() : "f:metadata.name=" + Name();
     if (random_.OneIn(3)) {
       query.after_space = Space();
       query.after_name = Name();

@@ -63,8 +63,17 @@ std::string Scope(const ListQuery& query, const char* t) {
 
 constexpr const char* kKindId = "(SELECT id FROM kind WHERE name = ?1)";
 
-// Three ways to the same rows, each in the order of one index (ListPlans in the test holds that).
-enum class Way { kHeads, kFacet, kLog };
+// The facet that every object has, and a key tells.
+constexpr std::string_view kNameFacet = "f:metadata.name=";
+
+// Four ways to the same rows, each in the order of one index (ListPlans in the test holds that).
+enum class Way { kHeads, kFacet, kName, kLog };
+
+Way WayOf(const ListQuery& query, bool newest) {
+  if (!newest) return Way::kLog;
+  if (IsIndexedFacet(query.facet)) return Way::kFacet;
+  return !query.space.empty() && query.facet.starts_with(kNameFacet) ? Way::kName : Way::kHeads;
+}
 
 std::string ListSql(const ListQuery& query, Way way) {
   switch (way) {
@@ -80,6 +89,11 @@ std::string ListSql(const ListQuery& query, Way way) {
                          " CROSS JOIN log l ON l.revision = h.revision"
                          " WHERE f.kind = {} AND {} AND f.line = ?4 ORDER BY f.space, f.name",
                          kKindId, Scope(query, "f"));
+    case Way::kName:
+      return fmt::format("SELECT " PONDAGE_VERSION_COLUMNS
+                         " FROM head h CROSS JOIN log l ON l.revision = h.revision"
+                         " WHERE h.kind = {} AND {} AND h.name = ?4",
+                         kKindId, Scope(query, "h"));
     case Way::kLog:
       return fmt::format("SELECT " PONDAGE_VERSION_COLUMNS
                          " FROM log l INDEXED BY log_by_key WHERE l.kind = {} AND {}"
@@ -188,12 +202,11 @@ Result<Listing> List(Database& database, const ListQuery& query) {
   std::string_view space;
   std::string_view name;
   if (!StartOf(query, space, name)) return listing;
-  const Way way = listing.revision != snapshot.newest ? Way::kLog
-                  : IsIndexedFacet(query.facet)       ? Way::kFacet
-                                                      : Way::kHeads;
+  const Way way = WayOf(query, listing.revision == snapshot.newest);
   Query rows(database, ListSql(query, way).c_str());
   rows.Bind(query.kind).Bind(space).Bind(name);
   if (way == Way::kFacet) rows.Bind(std::string_view(query.facet));
+  if (way == Way::kName) rows.Bind(std::string_view(query.facet).substr(kNameFacet.size()));
   if (way == Way::kLog) rows.Bind(listing.revision);
   TRY_DO(Collect(rows, query, way, listing));
   if (listing.more && query.facet.empty()) {
