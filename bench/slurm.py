@@ -43,17 +43,23 @@ NodeName={host} NodeAddr=127.0.0.1 CPUs=8 RealMemory=1000 Gres=gpu:8 State=UNKNO
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
 
-# By Slurm's own guide for high throughput, tried out on this very load.
-TUNED = """
-SchedulerType=sched/builtin
-SchedulerParameters=default_queue_depth=2000,partition_job_depth=0,sched_interval=1,sched_min_interval=0,batch_sched_delay=0,sched_max_job_start=0,max_rpc_cnt=0
+# By Slurm's own guide for high throughput: little logging, no accounting, short memory, and a scheduler
+# that runs at once instead of every few seconds. Which of its two schedulers does better depends on
+# the machine: both are run, the faster one counts.
+QUIET = """
 PriorityType=priority/basic
 JobAcctGatherType=jobacct_gather/none
 JobCompType=jobcomp/none
-MinJobAge=2
+MinJobAge=10
 SlurmctldDebug=error
 SlurmdDebug=error
+PropagateResourceLimits=NONE
 """
+NOW = "sched_interval=1,sched_min_interval=0,batch_sched_delay=0"
+TUNED = (
+    QUIET + f"SchedulerType=sched/builtin\nSchedulerParameters=default_queue_depth=2000,{NOW}\n",
+    QUIET + f"SchedulerType=sched/backfill\nSchedulerParameters=default_queue_depth=100,{NOW},bf_interval=1\n",
+)
 
 
 def missing():
@@ -207,14 +213,15 @@ def throughput_rows(scene):
               note=f"median of {rounds}; submitted after {middle['submitted']:.2f} s; CPU "
                    f"{middle['server']:.2f} s server, {middle['others']:.2f} s shims and programs; "
                    f"resident {mb(middle['resident'])}")
-    for name, extra, must, aim in (("at its defaults", "", 50, 100),
-                                   ("tuned for throughput", TUNED, 10, 20)):
+    for name, settings, must, aim in (("at its defaults", ("",), 50, 100),
+                                      ("tuned for throughput", TUNED, 10, 20)):
         label = f"{what}: times faster than Slurm {name}"
         lacking = missing()
         if lacking:
             yield not_run(label, "not installed: " + " ".join(lacking), f"{must}x", f"{aim}x")
             continue
-        theirs = slurm_run(scene, extra, count, clients)
+        tried = [(slurm_run(scene, extra, count, clients), extra) for extra in settings]
+        theirs, extra = min(tried, key=lambda run: run[0]["seconds"])
         ratio = theirs["seconds"] / ours
         yield Row(label, f"{ratio:.1f}x", f"{must}x", f"{aim}x", ratio, must, aim,
                   f"Slurm {theirs['seconds']:.1f} s ({count / theirs['seconds']:.1f} jobs/s), "
