@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <charconv>
+#include <filesystem>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "agent/replica_env.h"
@@ -16,6 +18,8 @@
 
 namespace pondage::agent {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::string_view kEnvironment = "pondage.dev/environment";
 
@@ -138,6 +142,27 @@ base::Result<port::Launch> PodLauncher::LaunchOf(const std::string& pod_body, in
     launch.checkpoint_dir = OnThisMachine(found->second, launch.mounts);
   }
   return launch;
+}
+
+// The annotation is the author's word: it is taken only for what `pondage run` makes for this very
+// job, `work/<job>-<letters>`. Removing many files takes its time, so it is renamed here and
+// removed on a thread of its own.
+void PodLauncher::Discard(const std::string& job_body) {
+  const auto job = manifest::ParseJson(job_body);
+  if (!job || !job->is_object()) return;
+  const boost::json::object& metadata = Member(job->get_object(), "metadata");
+  const fs::path copy = Text(Member(metadata, "annotations"), manifest::kWorkDir);
+  const fs::path folder = fs::path(settings_.data_dir) / "work";
+  const std::string name = copy.filename().string();
+  if (copy.parent_path() != folder || !name.starts_with(Text(metadata, "name") + "-")) return;
+  std::error_code error;
+  const fs::path gone = folder / (".gone-" + name);
+  fs::rename(copy, gone, error);
+  if (error) return;
+  std::thread([gone] {
+    std::error_code ignored;
+    fs::remove_all(gone, ignored);
+  }).detach();
 }
 
 }  // namespace pondage::agent

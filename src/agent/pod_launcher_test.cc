@@ -71,6 +71,26 @@ class LauncherTest : public ::testing::Test {
   fs::path data_;
 };
 
+TEST_F(LauncherTest, AWorkingCopyGoesWithItsJobAndNothingElseDoes) {
+  fs::create_directories(data_ / "work/mnist-abc/deep");
+  fs::create_directories(data_ / "work/other-abc");
+  fs::create_directories(directory_ / "precious/mnist-abc");
+  auto launcher = Launcher();
+  const auto discard = [&](const fs::path& copy) {
+    launcher.Discard(R"({"metadata":{"name":"mnist","annotations":{"pondage.dev/workdir":")" +
+                     copy.string() + R"("}}})");
+  };
+  discard(data_ / "work/mnist-abc");
+  EXPECT_FALSE(fs::exists(data_ / "work/mnist-abc"));
+  for (const fs::path& strange :
+       {data_ / "work/other-abc", directory_ / "precious/mnist-abc",
+        data_ / "work/../../precious/mnist-abc", fs::path("/"), fs::path()}) {
+    discard(strange);
+  }
+  EXPECT_TRUE(fs::exists(data_ / "work/other-abc"));
+  EXPECT_TRUE(fs::exists(directory_ / "precious/mnist-abc"));
+}
+
 TEST_F(LauncherTest, APodBecomesAProgramOfItsEnvironment) {
   ASSERT_TRUE(Environments(data_).Add("tensorflow/tensorflow:2.15.1", directory_ / "venv"));
   LaunchSettings settings;

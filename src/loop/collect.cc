@@ -20,7 +20,10 @@ void Turner::Remove(const port::Object& object, bool orphan) {
     return;
   }
   pending_.Delete(object);
-  if (object.key.kind == "tfjobs.kubeflow.org") deleted_in_.push_back(object.key.space);
+  if (object.key.kind == "tfjobs.kubeflow.org") {
+    deleted_in_.push_back(object.key.space);
+    orders_.push_back({.type = Order::Type::kDiscard, .body = *object.body});
+  }
   if (object.key.kind == "queues.pondage.dev") {
     facts_.emplace_back(pool::QueueRemoved{object.key.name});
   } else if (object.key.kind == "nodes") {

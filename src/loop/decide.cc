@@ -98,7 +98,7 @@ void Turner::Decide(const pool::StartReplica& decision) {
   REQUIRE(replica != job.status.replicas.end());
   orders_.push_back({.type = Order::Type::kStart,
                      .uid = pod->uid,
-                     .pod_body = *pod->body,
+                     .body = *pod->body,
                      .start = replica->restarts});
 }
 
@@ -183,6 +183,7 @@ void Turner::Decide(const pool::ForgetJob& decision) {
   loop_.shown_.erase(decision.job);
   loop_.jobs_.erase(JobKey(job.identity));
   if (const auto object = pending_.Get(JobKey(job.identity))) {
+    orders_.push_back({.type = Order::Type::kDiscard, .body = *object->body});
     pending_.Delete(*object);
     deleted_in_.push_back(object->key.space);
     CollectOwned(object->uid, false);

@@ -42,7 +42,9 @@ class UidLauncher : public port::Launcher {
     return port::Launch{.uid = std::string(pod.at("metadata").at("uid").as_string()),
                         .start = start};
   }
+  void Discard(const std::string& job_body) override { discarded.push_back(job_body); }
   bool fails = false;
+  std::vector<std::string> discarded;
 };
 
 class LoopTest : public testing::Test {
@@ -197,6 +199,7 @@ TEST_F(LoopTest, ADeletedJobStaysUntilItsProgramsAreGone) {
   EXPECT_EQ(Count("pods"), 0u);
   EXPECT_EQ(Count("services"), 0u);
   EXPECT_EQ(store_.Records("ledger", 0, 10)->size(), 1u);
+  EXPECT_EQ(launcher_.discarded.size(), 1u);
 }
 
 TEST_F(LoopTest, WhatADeletedObjectOwnedGoesWithIt) {

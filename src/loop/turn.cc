@@ -183,7 +183,7 @@ void Turner::CarryOut() {
   for (const Order& order : orders_) {
     switch (order.type) {
       case Order::Type::kStart:
-        loop_.Launch(order.uid, order.pod_body, order.start);
+        loop_.Launch(order.uid, order.body, order.start);
         break;
       case Order::Type::kStop:
         loop_.runner_.Stop(order.uid, order.grace);
@@ -196,6 +196,9 @@ void Turner::CarryOut() {
         break;
       case Order::Type::kErase:
         loop_.runner_.Erase(order.uid);
+        break;
+      case Order::Type::kDiscard:
+        loop_.launcher_.Discard(order.body);
         break;
     }
   }

@@ -85,9 +85,9 @@ class Turner {
   std::string UidOf(const base::ReplicaId& replica) const;
 
   struct Order {
-    enum class Type { kStart, kStop, kKill, kForget, kErase } type;
+    enum class Type { kStart, kStop, kKill, kForget, kErase, kDiscard } type;
     std::string uid;
-    std::string pod_body;
+    std::string body;  // of kStart: the Pod; of kDiscard: the TFJob
     int start = 0;
     base::Millis grace;
   };

@@ -14,6 +14,7 @@ inline constexpr std::string_view kCheckpointDir = "pondage.dev/checkpoint-dir";
 inline constexpr std::string_view kRequeueExitCode = "pondage.dev/requeue-exit-code";
 inline constexpr std::string_view kEvaluatorInCluster = "pondage.dev/evaluator-in-cluster";
 inline constexpr std::string_view kUser = "pondage.dev/user";
+inline constexpr std::string_view kWorkDir = "pondage.dev/workdir";
 inline constexpr std::string_view kGpuType = "pondage.dev/gpu-type";
 
 // On a Pod.

@@ -99,6 +99,7 @@ class Machine : public port::Runner {
 class PlainLauncher : public port::Launcher {
  public:
   base::Result<port::Launch> LaunchOf(const std::string& pod_body, int start) override;
+  void Discard(const std::string&) override {}
 };
 
 }  // namespace pondage::sim
