@@ -104,6 +104,8 @@ struct Reason {
   std::int64_t need = 0;
   std::int64_t have = 0;
   std::optional<base::Instant> start_latest;
+  std::map<std::string, std::string> values;  // of the sentence, so that it can be said in Chinese too
+  std::string help;                           // cheapest change, as in plan::Refusal
   bool operator==(const Reason&) const = default;
 };
 

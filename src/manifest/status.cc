@@ -114,6 +114,8 @@ json::object EncodeReason(const job::Reason& reason) {
   out.Number("need", reason.need);
   out.Number("have", reason.have);
   out.Time("startLatest", reason.start_latest);
+  if (!reason.values.empty()) out.Value("values", json::value_from(reason.values));
+  out.Text("help", reason.help);
   return out.Take();
 }
 
@@ -292,7 +294,9 @@ void DecodePondage(const Reader& in, job::Status& out) {
                              .message = reason.Text("message"),
                              .need = LongAt(reason, "need"),
                              .have = LongAt(reason, "have"),
-                             .start_latest = TimeAt(reason, "startLatest")};
+                             .start_latest = TimeAt(reason, "startLatest"),
+                             .values = reason.Texts("values"),
+                             .help = reason.Text("help")};
   }
   out.attempt = CountAt(in, "attempt");
   out.restarts = CountAt(in, "restarts");

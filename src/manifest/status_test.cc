@@ -56,8 +56,9 @@ class Any {
     All(step, at, path);
   }
   void operator()(job::Reason& why) {
-    auto& [id, constraint, message, need, have, start_latest] = why;
-    All(id, constraint, message, need, have, start_latest);
+    auto& [id, constraint, message, need, have, start_latest, values, help] = why;
+    All(id, constraint, message, need, have, start_latest, help);
+    if (random_.OneIn(2)) values = {{"need", "2"}, {"holders", "a, b"}};
   }
   void operator()(fleet::Grant& grant) {
     auto& [node, gpus, cpu, memory] = grant;

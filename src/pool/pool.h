@@ -18,6 +18,7 @@
 #include "fleet/fleet.h"
 #include "job/machine.h"
 #include "ledger/ledger.h"
+#include "plan/sentence.h"
 #include "pool/decision.h"
 #include "pool/fact.h"
 #include "queue/tree.h"
@@ -82,6 +83,7 @@ class Pool {
   void Release(JobView& job, job::Replica& replica, base::Instant now, const std::string& why,
                std::vector<Decision>& out);
   std::optional<std::vector<int>> TakePorts(const JobView& job, std::size_t count) const;
+  plan::NameOf Names() const;
   plan::Ask AskOf(const JobView& job, base::Instant now) const;
   void PutAsk(plan::Ask ask);
   void DropAsk(base::JobId id);

@@ -2,18 +2,22 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "plan/sentence.h"
 #include "pool/pool.h"
 
 namespace pondage::pool {
 namespace {
 
-job::Reason ReasonOf(const plan::Refusal& refusal) {
+job::Reason ReasonOf(const plan::Refusal& refusal, const plan::NameOf& name_of) {
+  const phrase::Values values = plan::Facts(refusal, name_of);
   return {.id = refusal.id,
           .constraint = plan::ConstraintName(refusal.constraint),
-          .message = plan::Sentence(refusal),
+          .message = plan::Sentence(refusal, phrase::Language::kEnglish, name_of),
           .need = refusal.need,
           .have = refusal.have,
-          .start_latest = refusal.start_latest};
+          .start_latest = refusal.start_latest,
+          .values = {values.begin(), values.end()},
+          .help = refusal.help};
 }
 
 }  // namespace
@@ -97,10 +101,17 @@ void Pool::Refuse(JobView& job, const plan::Refusal& refusal, base::Instant now,
   const bool news = !job.status.reason || job.status.reason->id != refusal.id;
   if (!news && now - job.reason_at < refresh) return;
   job.reason_at = now;
-  job::Reason reason = ReasonOf(refusal);
+  job::Reason reason = ReasonOf(refusal, Names());
   if (job.status.reason == reason) return;
   job.status.reason = std::move(reason);
   changed_.insert(job.identity.id);
+}
+
+plan::NameOf Pool::Names() const {
+  return [this](base::JobId id) {
+    const JobView* job = Find(id);
+    return job == nullptr ? std::string("?") : job->identity.name;
+  };
 }
 
 job::Status Pool::Preview(const job::Identity& identity, const job::Spec& spec,
@@ -117,7 +128,7 @@ job::Status Pool::Preview(const job::Identity& identity, const job::Spec& spec,
     job::BindGang(spec, job.status, placement.grants, no_ports, now);
   }
   for (const plan::Refusal& refusal : plan.wait) {
-    if (refusal.job == identity.id) job.status.reason = ReasonOf(refusal);
+    if (refusal.job == identity.id) job.status.reason = ReasonOf(refusal, Names());
   }
   return job.status;
 }
