@@ -169,6 +169,7 @@ base::Result<void> Loop::FinishLoad(const std::vector<pool::Fact>& facts) {
   pool_->Remember(facts);
   TRY(due_, store_.NextDue());
   pool_wake_ = clock_.Now();
+  queue_due_ = pool_wake_;  // what queues show may be older than the last step
   return {};
 }
 
