@@ -60,9 +60,9 @@ std::string DiskTrouble(const AgentSettings& settings) {
   if (statvfs(settings.data_dir.c_str(), &disk) != 0) return "the data directory cannot be read";
   const auto free = static_cast<std::int64_t>(disk.f_bavail * disk.f_frsize);
   if (free >= settings.disk_floor.value) return "";
-  return "only " + std::to_string(free >> 20) +
-         " MiB are free below the data directory, under the floor of " +
-         std::to_string(settings.disk_floor.value >> 20) + " MiB";
+  // Without the amount, which changes all the time: the node would be told anew at each look.
+  return "less than " + std::to_string(settings.disk_floor.value >> 20) +
+         " MiB are free below the data directory";
 }
 
 }  // namespace
@@ -106,14 +106,12 @@ void Agent::Look() {
   const std::set<std::string> foreign = Foreign(inventory, running, processes);
   fleet::Node node = NodeOf(inventory, foreign);
   auto replicas = Measure(running, processes);
-  std::string trouble = DiskTrouble(settings_);
-  if (!trouble.empty()) node.health = fleet::Health::kCordoned;
+  node.trouble = DiskTrouble(settings_);
   const manifest::MachineFacts facts = FactsOf(inventory);
   {
     const std::lock_guard lock(mutex_);
     gpus_ = std::move(inventory);
     replicas_ = std::move(replicas);
-    trouble_ = std::move(trouble);
   }
   if (told_ == node) return;
   told_ = node;
@@ -209,11 +207,6 @@ port::GpuInventory Agent::Gpus() const {
 std::vector<port::ReplicaReading> Agent::Replicas() const {
   const std::lock_guard lock(mutex_);
   return replicas_;
-}
-
-std::string Agent::Trouble() const {
-  const std::lock_guard lock(mutex_);
-  return trouble_;
 }
 
 }  // namespace pondage::agent

@@ -1,6 +1,6 @@
 // What this machine tells of itself: GPUs and who uses them, use of replicas, room on the disk.
 //
-// Its own thread looks every few seconds; Gpus(), Replicas() and Trouble() answer from memory, on
+// Its own thread looks every few seconds; Gpus() and Replicas() answer from memory, on
 // any thread. Look() by hand only before Begin().
 #pragma once
 
@@ -47,8 +47,6 @@ class Agent : public port::Telemetry {
 
   port::GpuInventory Gpus() const override;
   std::vector<port::ReplicaReading> Replicas() const override;
-  // Why nothing new is started here, in words; empty: it is.
-  std::string Trouble() const;
 
  private:
   port::GpuInventory ReadGpus();
@@ -76,7 +74,6 @@ class Agent : public port::Telemetry {
   bool end_ = false;
   port::GpuInventory gpus_;
   std::vector<port::ReplicaReading> replicas_;
-  std::string trouble_;
   std::thread thread_;
 };
 

@@ -287,6 +287,11 @@ Outcome<void> AdmitStatus(const Route& route) {
 }
 
 Outcome<void> AdmitDeletion(const Route& route) {
+  if (route.kind->kind == "Node") {
+    return Refuse(Forbidden(*route.kind, route.name,
+                            "the pool itself registers the machine it runs on; to keep new jobs "
+                            "off it: kubectl cordon"));
+  }
   if (route.kind->kind != "Namespace") return {};
   for (const std::string_view name : {"default", "kube-system", "kube-public"}) {
     if (route.name == name) {

@@ -168,7 +168,11 @@ void DeleteCollection(Request request, Route route, const World& world, Reply re
   auto sweep = std::make_shared<Sweep>(*route.kind, std::move(reply));
   sweep->revision = listing->revision;
   for (auto& object : listing->objects) {
-    if (selection->Matches(*object.facets)) sweep->objects.push_back(std::move(object));
+    if (!selection->Matches(*object.facets)) continue;
+    Route one = route;
+    one.name = object.key.name;
+    if (const auto fine = AdmitDeletion(one); !fine) return sweep->reply(ToResponse(fine.error()));
+    sweep->objects.push_back(std::move(object));
   }
   if (sweep->objects.empty()) return FinishSweep(*sweep);
   sweep->left = sweep->objects.size();

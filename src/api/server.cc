@@ -29,7 +29,8 @@ class Server::Impl {
                              .port = options_.port,
                              .certificate_pem = options_.certificate_pem,
                              .key_pem = options_.key_pem,
-                             .threads = options_.threads},
+                             .threads = options_.threads,
+                             .max_connections = options_.max_connections},
                             [this](Request request, Reply reply) {
                               api_.Handle(std::move(request), std::move(reply));
                             });

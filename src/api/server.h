@@ -30,6 +30,7 @@ struct ServerOptions {
   std::string certificate_pem;
   std::string key_pem;
   int threads = 2;
+  std::size_t max_connections = 10'000;
 
   port::Store& store;
   port::Writer& writer;
@@ -40,7 +41,8 @@ struct ServerOptions {
   // May this TFJob's images be run here? The error says what is wrong and what there is. Null: any.
   std::function<base::Result<void>(const boost::json::object& tfjob)> admit_tfjob;
   std::function<std::string()> metrics;  // Prometheus text for /metrics; null: 404
-  // Paths below /pondage/v1/ that the host answers itself, to administrators; none: not one of them.
+  // Paths below /pondage/v1/ that the host answers itself, to administrators; none: not one of
+  // them.
   std::function<std::optional<Response>(const Request&)> own_view;
 };
 

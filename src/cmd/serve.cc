@@ -63,8 +63,9 @@ std::optional<base::Millis> Length(const std::string& text) {
   const std::string unit = text.substr(digits);
   constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {
       {"ms", 1}, {"", 1'000}, {"s", 1'000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}};
+  constexpr std::int64_t kLongest = std::int64_t{100} * 365 * 86'400'000;  // nobody means more
   for (const auto& [name, length_ms] : kUnits) {
-    if (unit == name) return base::Millis{number * length_ms};
+    if (unit == name && number <= kLongest / length_ms) return base::Millis{number * length_ms};
   }
   return std::nullopt;
 }

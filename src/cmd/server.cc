@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -53,11 +55,51 @@ base::Result<port::Mount> ParseMount(const std::string& text) {
   if (read_only) target.resize(target.size() - 3);
   std::error_code error;
   const fs::path source = fs::absolute(text.substr(0, colon), error);
-  if (error || !target.starts_with('/') || !fs::exists(source)) {
+  const bool absolute = target.starts_with('/') && fs::path(target).lexically_normal() == target;
+  if (error || !absolute || target == "/" || !fs::exists(source, error)) {
     return base::Fail(base::Kind::kInvalid, "PND-C002", text,
-                      "--mount takes SRC:PATH, an existing directory and an absolute path");
+                      "--mount takes SRC:PATH, an existing directory and an absolute path "
+                      "without '..'");
   }
   return port::Mount{source.string(), target, read_only};
+}
+
+// A file that holds this already is left alone: a server starts again on a full disk.
+base::Result<void> Keep(const std::string& path, const std::string& bytes) {
+  const auto kept = api::ReadFile(path);
+  if (kept && *kept == bytes) return {};
+  return api::WritePrivateFile(path, bytes);
+}
+
+// An image that no environment serves is refused when it is applied, with those that there are.
+base::Result<void> AdmitImages(const agent::Environments& environments,
+                               const boost::json::object& tfjob) {
+  TRY(const job::Draft draft, manifest::DraftOf(tfjob));
+  for (const job::DraftRole& role : draft.roles) {
+    for (std::size_t at = 0; at < role.containers.size(); ++at) {
+      const job::DraftContainer& container = role.containers[at];
+      if (container.name != "tensorflow") continue;
+      auto known = environments.For(container.image);
+      if (known) continue;
+      base::Error wrong = std::move(known).error();
+      wrong.object = fmt::format("spec.tfReplicaSpecs[{}].template.spec.containers[{}].image",
+                                 role.spelled, at);
+      wrong.message = fmt::format("\"{}\": {}", container.image, wrong.message);
+      return std::unexpected(std::move(wrong));
+    }
+  }
+  return {};
+}
+
+// Connections may take half of the files this process may open: the store and the starting of
+// programs need files too, and must not fail because many people look on.
+std::size_t MostConnections() {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return 500;
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+  getrlimit(RLIMIT_NOFILE, &files);
+  return std::min<rlim_t>(10'000, files.rlim_cur / 2);
 }
 
 class SystemClock : public port::Clock {
@@ -92,7 +134,9 @@ class Server::Parts {
   base::Result<void> FindGpus();
   base::Result<void> StartLoop();
   base::Result<void> StartApi();
+  std::string PoolsNode() const;
   base::Result<api::KeyPair> ServerCertificate();
+  void RenewCertificate();
   base::Result<void> WriteKubeconfig();
   std::optional<std::map<std::string, std::string>> DataOf(const std::string& kind,
                                                            const std::string& space,
@@ -115,21 +159,28 @@ class Server::Parts {
   std::unique_ptr<OwnViews> views_;
   std::unique_ptr<api::Server> api_;
   api::KeyPair authority_;
-  std::atomic<bool> stopping_{false};
+  std::string certificate_pem_;  // that is served
+  base::Instant certificate_due_;
+  std::atomic<bool> loop_ends_{false};
   std::thread loop_thread_;
   std::mutex housekeeping_mutex_;
+  bool stopping_ = false;
   std::condition_variable housekeeping_wake_;
   std::thread housekeeping_;
 };
 
 Server::Parts::~Parts() {
-  if (api_) api_->Stop();  // first: the loop must answer what it was handed
-  agent_.reset();
-  stopping_ = true;
-  if (loop_) loop_->Wake();
+  {
+    const std::lock_guard lock(housekeeping_mutex_);
+    stopping_ = true;
+  }
   housekeeping_wake_.notify_all();
-  if (loop_thread_.joinable()) loop_thread_.join();
   if (housekeeping_.joinable()) housekeeping_.join();
+  if (api_) api_->Stop();  // before the loop, which must answer what it was handed
+  agent_.reset();
+  loop_ends_ = true;
+  if (loop_) loop_->Wake();
+  if (loop_thread_.joinable()) loop_thread_.join();
   runner_.reset();  // its readings go to the loop
 }
 
@@ -204,7 +255,7 @@ base::Result<void> Server::Parts::StartLoop() {
   loop::Settings loop;
   loop.pool.job.restart_delay = settings_.restart_delay;
   loop.keep_finished = settings_.keep_finished;
-  loop.node_name = NodeName();
+  loop.node_name = PoolsNode();
   loop_ = std::make_unique<loop::Loop>(loop, *store_, *runner_, clock_, *launcher_);
   loop_->CountOn(page_);
   page_.Set(metrics::kBuild, 1, {{"version", PONDAGE_VERSION}});
@@ -219,13 +270,19 @@ base::Result<void> Server::Parts::StartLoop() {
   agent_->Look();
   agent_->Begin();
   loop_thread_ = std::thread([this] { RunLoop(); });
-  housekeeping_ = std::thread([this] { RunHousekeeping(); });
   return {};
+}
+
+// What the first start called this machine: bindings and GPUs stand under that name, and a machine
+// that is renamed must not count twice.
+std::string Server::Parts::PoolsNode() const {
+  const auto known = store_->List({.kind = "nodes", .limit = 1});
+  return known && !known->objects.empty() ? known->objects.front().key.name : NodeName();
 }
 
 void Server::Parts::RunLoop() {
   base::Instant next = clock_.Now();
-  while (!stopping_) {
+  while (!loop_ends_) {
     loop_->AwaitInput(next);
     next = loop_->Turn();
   }
@@ -235,12 +292,33 @@ void Server::Parts::RunLoop() {
 void Server::Parts::RunHousekeeping() {
   std::unique_lock lock(housekeeping_mutex_);
   while (!stopping_) {
-    housekeeping_wake_.wait_for(lock, std::chrono::seconds(1));
-    if (stopping_) return;
+    if (housekeeping_wake_.wait_for(lock, std::chrono::seconds(1), [this] { return stopping_; })) {
+      return;
+    }
     if (const auto maintained = store_->Maintain(clock_.Now()); !maintained) {
       spdlog::warn("store: {}", maintained.error().message);
     }
+    if (certificate_due_ <= clock_.Now()) RenewCertificate();
   }
+}
+
+// A server may run longer than its certificate is good for; connections that stand are not touched.
+void Server::Parts::RenewCertificate() {
+  constexpr base::Millis kOften{5'000};
+  constexpr base::Millis kAfterTrouble{3'600'000};
+  certificate_due_ = clock_.Now() + kOften;
+  const auto certificate = ServerCertificate();
+  if (certificate && certificate->certificate_pem == certificate_pem_) return;
+  const auto set = certificate
+                       ? api_->SetCertificate(certificate->certificate_pem, certificate->key_pem)
+                       : base::Result<void>(std::unexpected(certificate.error()));
+  if (set) {
+    certificate_pem_ = certificate->certificate_pem;
+    spdlog::warn("the certificate of the server was renewed");
+    return;
+  }
+  spdlog::error("the certificate cannot be renewed: {}", set.error().message);
+  certificate_due_ = clock_.Now() + kAfterTrouble;
 }
 
 std::optional<std::map<std::string, std::string>> Server::Parts::DataOf(
@@ -261,21 +339,17 @@ base::Result<void> Server::Parts::StartApi() {
       .port = static_cast<std::uint16_t>(settings_.port),
       .certificate_pem = certificate.certificate_pem,
       .key_pem = certificate.key_pem,
+      .max_connections = MostConnections(),
       .store = *store_,
       .writer = *loop_,
       .logs = *logs_,
       .telemetry = *agent_,
       .tokens = *tokens_,
       .now = [this] { return clock_.Now(); },
-      .admit_tfjob = [environments](const boost::json::object& tfjob) -> base::Result<void> {
-        TRY(const job::Draft draft, manifest::DraftOf(tfjob));
-        for (const job::DraftRole& role : draft.roles) {
-          for (const job::DraftContainer& container : role.containers) {
-            if (container.name == "tensorflow") TRY_DO(environments.For(container.image));
-          }
-        }
-        return {};
-      },
+      .admit_tfjob =
+          [environments](const boost::json::object& tfjob) {
+            return AdmitImages(environments, tfjob);
+          },
       .metrics =
           [this] {
             page_.Set(metrics::kWatches, static_cast<double>(api_->watchers()));
@@ -287,8 +361,11 @@ base::Result<void> Server::Parts::StartApi() {
           },
       .own_view = [this](const api::Request& request) { return views_->Answer(request); }});
   TRY_DO(api_->Start());
-  TRY_DO(api::WritePrivateFile(settings_.data_dir + "/address", Url() + "\n"));
-  return WriteKubeconfig();
+  certificate_pem_ = certificate.certificate_pem;
+  TRY_DO(Keep(settings_.data_dir + "/address", Url() + "\n"));
+  TRY_DO(WriteKubeconfig());
+  housekeeping_ = std::thread([this] { RunHousekeeping(); });
+  return {};
 }
 
 base::Result<api::KeyPair> Server::Parts::ServerCertificate() {
@@ -334,8 +411,7 @@ base::Result<void> Server::Parts::WriteKubeconfig() {
     TRY(secret, tokens_->Create({.name = "admin", .admin = true}));
     TRY_DO(api::WritePrivateFile(settings_.data_dir + "/admin.token", secret + "\n"));
   }
-  return api::WritePrivateFile(KubeconfigPath(),
-                               api::Kubeconfig(Url(), authority_.certificate_pem, secret));
+  return Keep(KubeconfigPath(), api::Kubeconfig(Url(), authority_.certificate_pem, secret));
 }
 
 Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

@@ -39,6 +39,7 @@ struct Node {
   base::Bytes memory;     // allocatable
   std::vector<Gpu> gpus;  // position in this list is the GPU's index everywhere
   std::map<std::string, std::string> labels;
+  std::string trouble;  // why the machine itself takes nothing new; empty: it does
 
   bool operator==(const Node&) const = default;
 };

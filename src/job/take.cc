@@ -20,10 +20,12 @@ void StoppedWithJob(const Status& status, Replica& replica) {
 void TakeExit(Pass& pass, Replica& replica) {
   replica.exit_taken = true;
   const Exit& exit = *replica.exit;
-  if (exit.reason != "NodeLost" && exit.reason != "StartFailed") {
-    pass.Tell(false, "ExitedWithCode",
-              fmt::format("Pod: {}.{} exited with code {}", pass.identity.space,
-                          ReplicaName(pass.identity.name, replica.role, replica.index), exit.code));
+  const std::string pod =
+      pass.identity.space + "." + ReplicaName(pass.identity.name, replica.role, replica.index);
+  if (exit.reason == "StartFailed") {
+    pass.Tell(true, "StartFailed", fmt::format("Pod: {} cannot start: {}", pod, exit.message));
+  } else if (exit.reason != "NodeLost") {
+    pass.Tell(false, "ExitedWithCode", fmt::format("Pod: {} exited with code {}", pod, exit.code));
   }
   if (IsSurplus(pass.spec, replica)) return;
   const Reading reading = ReadExit(pass.spec, replica);

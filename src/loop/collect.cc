@@ -1,5 +1,7 @@
 // What goes with a deleted object: its dependents, its programs' logs, a namespace's content.
-#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "loop/turn.h"
 #include "manifest/kinds.h"
@@ -28,6 +30,8 @@ void Turner::Remove(const port::Object& object, bool orphan) {
     facts_.emplace_back(pool::QueueRemoved{object.key.name});
   } else if (object.key.kind == "nodes") {
     facts_.emplace_back(pool::NodeLost{object.key.name});
+  } else if (object.key.kind == "priorityclasses.scheduling.k8s.io") {
+    loop_.priorities_.erase(object.key.name);
   }
   CollectOwned(object.uid, orphan);
 }
@@ -102,6 +106,20 @@ void Turner::DropOwner(const port::Object& object, const std::string& uid) {
   PutObject(object.key, *parsed, false, std::nullopt);
 }
 
+// What will be there after the changes so far.
+std::vector<port::Object> Turner::Inside(const std::string& space, std::string_view kind) const {
+  const std::vector<port::Key> changed = pending_.Changed(kind, space);
+  std::set<port::Key> keys(changed.begin(), changed.end());
+  if (const auto stored = loop_.store_.List({.kind = std::string(kind), .space = space})) {
+    for (const port::Object& object : stored->objects) keys.insert(object.key);
+  }
+  std::vector<port::Object> left;
+  for (const port::Key& key : keys) {
+    if (auto now = pending_.Get(key)) left.push_back(*std::move(now));
+  }
+  return left;
+}
+
 void Turner::EmptyNamespace(const std::string& name) {
   const port::Key key{"namespaces", "", name};
   auto parsed = pending_.Parsed(key);
@@ -110,39 +128,41 @@ void Turner::EmptyNamespace(const std::string& name) {
   (*parsed)["status"] = boost::json::object{{"phase", "Terminating"}};
   PutObject(key, *parsed, /*live=*/true, std::nullopt);
   loop_.terminating_.insert(name);
-  for (const manifest::Kind& kind : manifest::Kinds()) {
-    if (!kind.namespaced || kind.storage.empty()) continue;
-    const auto inside = loop_.store_.List({.kind = std::string(kind.storage), .space = name});
-    if (!inside) continue;
-    for (const port::Object& object : inside->objects) {
-      const auto now = pending_.Get(object.key);
-      if (!now) continue;
-      if (object.key.kind == "tfjobs.kubeflow.org") {
-        RemoveJob(*now);
-      } else if (object.key.kind != "pods" || !RemovePod(*now)) {
-        Remove(*now, false);
-      }
+}
+
+// All of them at first, later one that was created while the namespace was asked to go.
+void Turner::RemoveJobsOfNamespaces() {
+  for (const std::string& name : loop_.terminating_) {
+    for (const port::Object& job : Inside(name, "tfjobs.kubeflow.org")) {
+      if (job.body->find("\"deletionTimestamp\"") == std::string::npos) RemoveJob(job);
     }
   }
 }
 
 void Turner::FinishNamespaces() {
   for (auto name = loop_.terminating_.begin(); name != loop_.terminating_.end();) {
-    bool empty = true;
-    for (const manifest::Kind& kind : manifest::Kinds()) {
-      if (!kind.namespaced || kind.storage.empty() || !empty) continue;
-      const auto inside = loop_.store_.List({.kind = std::string(kind.storage), .space = *name});
-      empty = inside && std::ranges::none_of(inside->objects, [this](const port::Object& object) {
-                return pending_.Exists(object.key);
-              });
-    }
-    if (!empty) {
+    if (!FinishNamespace(*name)) {
       ++name;
       continue;
     }
     if (const auto object = pending_.Get({"namespaces", "", *name})) pending_.Delete(*object);
+    loop_.ended_spaces_.insert(*name);
     name = loop_.terminating_.erase(name);
   }
+}
+
+// Programs end first, and what a job says when it goes (Events) goes last. True: nothing is left.
+bool Turner::FinishNamespace(const std::string& name) {
+  if (!Inside(name, "tfjobs.kubeflow.org").empty()) return false;
+  bool empty = true;
+  for (const manifest::Kind& kind : manifest::Kinds()) {
+    if (!kind.namespaced || kind.storage.empty()) continue;
+    for (const port::Object& object : Inside(name, kind.storage)) {
+      Remove(object, false);
+    }
+    empty = empty && Inside(name, kind.storage).empty();
+  }
+  return empty;
 }
 
 void Turner::ForgetLogs(const job::Identity& identity, const job::Status& status) {

@@ -13,6 +13,14 @@
 
 namespace pondage::loop {
 
+namespace {
+
+std::string MessageOf(const base::Error& error) {
+  return error.object.empty() ? error.message : error.object + " " + error.message;
+}
+
+}  // namespace
+
 Loop::Loop(Settings settings, port::Store& store, port::Runner& runner, port::Clock& clock,
            port::Launcher& launcher)
     : settings_(std::move(settings)),
@@ -60,8 +68,9 @@ void Loop::AwaitInput(base::Instant until) {
       std::clamp<std::int64_t>((until - clock_.Now()).value, 0, kLongestMs);
   std::unique_lock lock(mutex_);
   input_.wait_for(lock, std::chrono::milliseconds(wait_ms),
-                  [this] { return woken_ || !inputs_.empty(); });
+                  [this] { return woken_ || (!inputs_.empty() && !resting_); });
   woken_ = false;
+  resting_ = false;
 }
 
 std::vector<Loop::Input> Loop::TakeInputs() {
@@ -79,7 +88,8 @@ base::Instant Loop::Turn() {
   const base::Instant now = clock_.Now();
   if (!loaded_) {
     if (const auto loaded = Load(); !loaded) {
-      spdlog::error("cannot read the store: {}", loaded.error().message);
+      Rest("read the store", loaded.error());
+      RefuseWrites(loaded.error());
       return now + kRetry;
     }
   }
@@ -92,7 +102,7 @@ base::Instant Loop::Turn() {
   turn.Step();
   if (const auto committed = turn.Commit(); !committed) {
     // What was drafted is void, what the runner told is not: it is taken again after the reload.
-    spdlog::error("cannot commit: {}", committed.error().message);
+    Rest("commit", committed.error());
     loaded_ = false;
     const std::scoped_lock lock(mutex_);
     for (auto input = inputs.rbegin(); input != inputs.rend(); ++input) {
@@ -100,10 +110,38 @@ base::Instant Loop::Turn() {
     }
     return now + kRetry;
   }
+  if (turn.wrote() && !store_trouble_.empty()) {
+    spdlog::warn("the store takes changes again");
+    store_trouble_.clear();
+  }
   turn.CarryOut();
   const std::scoped_lock lock(mutex_);
   if (!inputs_.empty()) return now;
   return std::min({pool_wake_, due_, queue_due_});
+}
+
+// A disk that is full fills the log of a server that complains at every try.
+void Loop::Rest(std::string_view what, const base::Error& error) {
+  if (store_trouble_ != error.message) {
+    spdlog::error("cannot {}: {}; trying again every second", what, error.message);
+    store_trouble_ = error.message;
+  }
+  const std::scoped_lock lock(mutex_);
+  resting_ = true;
+}
+
+// Nobody waits for an answer while the store cannot be read.
+void Loop::RefuseWrites(const base::Error& error) {
+  std::vector<WriteInput> refused;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (Input& input : inputs_) {
+      if (auto* write = std::get_if<WriteInput>(&input)) refused.push_back(std::move(*write));
+    }
+    std::erase_if(inputs_,
+                  [](const Input& input) { return std::holds_alternative<WriteInput>(input); });
+  }
+  for (WriteInput& write : refused) write.done(std::unexpected(error));
 }
 
 base::Result<void> Loop::Load() {
@@ -219,7 +257,7 @@ void Loop::Launch(const std::string& uid, const std::string& pod_body, int start
   if (launch) {
     runner_.Start(*launch);
   } else {
-    Tell(port::NotStarted{.uid = uid, .start = start, .message = launch.error().message});
+    Tell(port::NotStarted{.uid = uid, .start = start, .message = MessageOf(launch.error())});
   }
 }
 

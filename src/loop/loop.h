@@ -82,6 +82,8 @@ class Loop : public port::Writer {
   using Input = std::variant<WriteInput, port::Reading, NodeInput>;
 
   void Push(Input input);
+  void Rest(std::string_view what, const base::Error& error);
+  void RefuseWrites(const base::Error& error);
   std::vector<Input> TakeInputs();
   base::Result<void> LoadJobs(std::vector<pool::Fact>& facts);
   base::Result<void> LoadRest(std::vector<pool::Fact>& facts);
@@ -108,12 +110,15 @@ class Loop : public port::Writer {
   std::map<std::string, int, std::less<>> priorities_;        // PriorityClass by name
   std::map<port::Key, base::JobId> jobs_;                     // the pool's jobs by key
   std::set<std::string> terminating_;                         // namespaces being deleted
+  std::set<std::string> ended_spaces_;                        // ... and deleted since the start
   base::Instant queue_due_ = base::kNever;                    // when queues show their numbers next
+  std::string store_trouble_;                                 // said once, not every second
 
   std::mutex mutex_;
   std::condition_variable input_;
   std::deque<Input> inputs_;
   bool woken_ = false;
+  bool resting_ = false;  // the store failed: input waits too
 };
 
 }  // namespace pondage::loop

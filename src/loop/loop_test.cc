@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "manifest/object.h"
 #include "manifest/pod.h"
 #include "manifest/tfjob.h"
@@ -202,6 +204,22 @@ TEST_F(LoopTest, ADeletedJobStaysUntilItsProgramsAreGone) {
   EXPECT_EQ(launcher_.discarded.size(), 1u);
 }
 
+TEST_F(LoopTest, AnEndedJobWhoseStatusIsEmptiedNeverRunsAgain) {
+  ASSERT_TRUE(Create(kTfJobs, "default", Job("a", 1)).has_value());
+  loop_->Tell(port::Exited{.uid = runner_.last_uid, .code = 0, .reason = "Completed"});
+  loop_->Turn();
+  ASSERT_TRUE(job::IsTrue(StatusOf("a"), "Succeeded"));
+  runner_.orders.clear();
+  const auto written = Write({.op = port::Write::Op::kReplace,
+                              .change = ChangeOf(kTfJobs, "default", Job("a", 1)),
+                              .status_only = true});
+  EXPECT_TRUE(written.has_value());
+  loop_->Turn();
+  MakeLoop();
+  loop_->Turn();
+  EXPECT_TRUE(runner_.orders.empty());
+}
+
 TEST_F(LoopTest, WhatADeletedObjectOwnedGoesWithIt) {
   ASSERT_TRUE(Create("configmaps", "default", Object("v1", "ConfigMap", "owner", {})).has_value());
   boost::json::object owned = Object("v1", "Secret", "owned", {});
@@ -215,6 +233,42 @@ TEST_F(LoopTest, WhatADeletedObjectOwnedGoesWithIt) {
   EXPECT_EQ(Count("secrets"), 0u);
 }
 
+// What a job says when it goes stands in its namespace: it must not keep the namespace.
+TEST_F(LoopTest, ANamespaceGoesWithItsJobsAndWhatTheySaid) {
+  const port::Key space{"namespaces", "", "lab"};
+  ASSERT_TRUE(Create("namespaces", "", Object("v1", "Namespace", "lab", {})).has_value());
+  boost::json::object job = Job("a", 1);
+  job["metadata"].as_object()["namespace"] = "lab";
+  ASSERT_TRUE(Create(kTfJobs, "lab", job).has_value());
+  const auto deleted = Write({.op = port::Write::Op::kDelete, .change = {.key = space}});
+  ASSERT_TRUE(deleted.has_value());
+  EXPECT_FALSE(deleted->gone) << "a program of it runs";
+  const auto late = Create("configmaps", "lab", Object("v1", "ConfigMap", "late", {}));
+  ASSERT_FALSE(late.has_value());
+  EXPECT_EQ(late.error().kind, base::Kind::kForbidden);
+  loop_->Tell(port::Exited{.uid = runner_.last_uid, .code = 143, .reason = "Error"});
+  loop_->Turn();
+  EXPECT_FALSE(store_.Get(space).has_value());
+  EXPECT_TRUE(store_.List({.kind = "events", .space = "lab"})->objects.empty());
+  EXPECT_FALSE(Create("configmaps", "lab", Object("v1", "ConfigMap", "late", {})).has_value());
+  ASSERT_TRUE(Create("namespaces", "", Object("v1", "Namespace", "lab", {})).has_value());
+  EXPECT_TRUE(Create("configmaps", "lab", Object("v1", "ConfigMap", "late", {})).has_value());
+}
+
+TEST_F(LoopTest, ANamespaceThatIsGoingGoesOnAfterARestart) {
+  const port::Key space{"namespaces", "", "lab"};
+  ASSERT_TRUE(Create("namespaces", "", Object("v1", "Namespace", "lab", {})).has_value());
+  boost::json::object job = Job("a", 1);
+  job["metadata"].as_object()["namespace"] = "lab";
+  ASSERT_TRUE(Create(kTfJobs, "lab", job).has_value());
+  ASSERT_TRUE(Write({.op = port::Write::Op::kDelete, .change = {.key = space}}).has_value());
+  MakeLoop();
+  loop_->Turn();
+  loop_->Tell(port::Exited{.uid = runner_.last_uid, .code = 143, .reason = "Error"});
+  loop_->Turn();
+  EXPECT_FALSE(store_.Get(space).has_value());
+}
+
 TEST_F(LoopTest, AReplicaThatCannotBeLaunchedFailsItsJobWithTheReason) {
   launcher_.fails = true;
   ASSERT_TRUE(Create(kTfJobs, "default", Job("a", 1)).has_value());
@@ -223,6 +277,11 @@ TEST_F(LoopTest, AReplicaThatCannotBeLaunchedFailsItsJobWithTheReason) {
   EXPECT_TRUE(job::IsTrue(status, "Failed"));
   ASSERT_TRUE(status.cause.has_value());
   EXPECT_EQ(status.cause->message, "no such environment");
+  const auto events = store_.List({.kind = "events"});
+  EXPECT_TRUE(std::ranges::any_of(events->objects, [](const port::Object& event) {
+    return event.body->contains("Pod: default.a-worker-0 cannot start: no such environment") &&
+           event.body->contains("\"Warning\"");
+  })) << "said where kubectl describe shows it";
 }
 
 TEST_F(LoopTest, ANewLoopTakesOverWhatRuns) {

@@ -35,6 +35,16 @@ base::Result<boost::json::object> Pending::Parsed(const port::Key& key) const {
   return std::move(value.as_object());
 }
 
+std::vector<port::Key> Pending::Changed(std::string_view kind, const std::string& space) const {
+  std::vector<port::Key> keys;
+  const port::Key first{std::string(kind), space, ""};
+  for (auto at = latest_.lower_bound(first); at != latest_.end(); ++at) {
+    if (at->first.kind != kind || at->first.space != space) break;
+    keys.push_back(at->first);
+  }
+  return keys;
+}
+
 port::Object Pending::Put(port::Change change) {
   REQUIRE(!change.deleted);
   const auto found = latest_.find(change.key);

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -24,6 +25,8 @@ class Pending {
   base::Result<port::Object> Get(const port::Key& key) const;
   // The same, parsed.
   base::Result<boost::json::object> Parsed(const port::Key& key) const;
+  // Keys of this kind and namespace that were changed so far.
+  std::vector<port::Key> Changed(std::string_view kind, const std::string& space) const;
   bool Exists(const port::Key& key) const { return Get(key).has_value(); }
 
   // Creates or replaces. Gives the object with its revision.

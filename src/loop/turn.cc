@@ -112,6 +112,7 @@ void Turner::TakeDue() {
 }
 
 void Turner::Step() {
+  RemoveJobsOfNamespaces();
   decisions_ = loop_.pool_->Step(facts_, now_);
   for (const pool::Decision& decision : decisions_) {
     std::visit([this](const auto& decided) { Decide(decided); }, decision);

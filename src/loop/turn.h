@@ -29,6 +29,8 @@ class Turner {
   // One transaction. On failure every writer was told and nothing else happened.
   base::Result<void> Commit();
 
+  bool wrote() const { return !pending_.empty(); }
+
   // What was decided is answered and done.
   void CarryOut();
 
@@ -48,8 +50,9 @@ class Turner {
   base::Result<port::Object> ApplyReplace(const port::Write& write, const port::Object& old);
   base::Result<port::Object> ApplyDelete(const port::Write& write, const port::Object& old);
   base::Result<port::Object> DryRun(const port::Write& write);
-  base::Result<void> Understand(const port::Change& change, port::Revision created);
-  base::Result<void> UnderstandJob(const port::Change& change, port::Revision created);
+  base::Result<void> Understand(const port::Change& change, port::Revision created, bool is_new);
+  base::Result<void> UnderstandJob(const port::Change& change, port::Revision created, bool is_new);
+  base::Result<void> ExpectSpace(const port::Key& key);
   base::Result<void> Expect(const port::Write& write, const port::Object& old) const;
 
   // collect.cc: what goes with a deleted object
@@ -59,7 +62,10 @@ class Turner {
   void CollectOwned(const std::string& uid, bool orphan);
   void DropOwner(const port::Object& object, const std::string& uid);
   void EmptyNamespace(const std::string& name);
+  void RemoveJobsOfNamespaces();
   void FinishNamespaces();
+  bool FinishNamespace(const std::string& name);
+  std::vector<port::Object> Inside(const std::string& space, std::string_view kind) const;
   void MarkDeleting(const port::Object& object, base::Millis grace);
   void ForgetLogs(const job::Identity& identity, const job::Status& status);
 

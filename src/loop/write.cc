@@ -51,15 +51,30 @@ base::Result<port::Object> Turner::ApplyCreate(const port::Write& write) {
     return base::Fail(base::Kind::kAlreadyExists, "PND-A005", write.change.key.name,
                       "already exists");
   }
+  TRY_DO(ExpectSpace(write.change.key));
   port::Change change = write.change;
   change.live = ReadAtStart(change.key.kind);
   if (change.key.kind == "events") change.due = now_ + loop_.settings_.event_ttl;
   const port::Object stored = pending_.Put(change);
-  if (auto understood = Understand(change, stored.created); !understood) {
+  if (auto understood = Understand(change, stored.created, /*is_new=*/true); !understood) {
     pending_.Delete(stored);
     return std::unexpected(std::move(understood).error());
   }
   return stored;
+}
+
+// The API looked before; between its look and this write the namespace may have gone.
+base::Result<void> Turner::ExpectSpace(const port::Key& key) {
+  if (key.kind == "namespaces") loop_.ended_spaces_.erase(key.name);
+  if (key.space.empty()) return {};
+  if (loop_.terminating_.contains(key.space)) {
+    return base::Fail(base::Kind::kForbidden, "", key.name,
+                      "namespace " + key.space + " is being terminated");
+  }
+  if (loop_.ended_spaces_.contains(key.space)) {
+    return base::Fail(base::Kind::kNotFound, "", key.space, "not found");
+  }
+  return {};
 }
 
 base::Result<port::Object> Turner::ApplyReplace(const port::Write& write, const port::Object& old) {
@@ -72,8 +87,9 @@ base::Result<port::Object> Turner::ApplyReplace(const port::Write& write, const 
   port::Change change = write.change;
   change.live = ReadAtStart(change.key.kind);
   if (change.key.kind == kTfJobs && job == loop_.jobs_.end()) change.live = false;  // it has ended
+  if (change.key.kind == "namespaces") change.live = loop_.terminating_.contains(change.key.name);
   if (change.key.kind == "events") change.due = now_ + loop_.settings_.event_ttl;
-  TRY_DO(Understand(change, old.created));
+  TRY_DO(Understand(change, old.created, /*is_new=*/false));
   return pending_.Put(change);
 }
 
@@ -92,9 +108,10 @@ base::Result<port::Object> Turner::ApplyDelete(const port::Write& write, const p
 }
 
 // What the pool learns from an object that is about to be stored.
-base::Result<void> Turner::Understand(const port::Change& change, port::Revision created) {
+base::Result<void> Turner::Understand(const port::Change& change, port::Revision created,
+                                      bool is_new) {
   const std::string& kind = change.key.kind;
-  if (kind == kTfJobs) return UnderstandJob(change, created);
+  if (kind == kTfJobs) return UnderstandJob(change, created, is_new);
   if (kind == kQueues) {
     TRY(queue::Spec spec, manifest::DecodeQueue(change.body));
     facts_.emplace_back(pool::QueuePut{std::move(spec)});
@@ -107,14 +124,16 @@ base::Result<void> Turner::Understand(const port::Change& change, port::Revision
   return {};
 }
 
-base::Result<void> Turner::UnderstandJob(const port::Change& change, port::Revision created) {
+// A job that has ended is not the pool's any more, whatever a client writes of its status: it never
+// runs again.
+base::Result<void> Turner::UnderstandJob(const port::Change& change, port::Revision created,
+                                         bool is_new) {
   TRY(manifest::TfJob job, manifest::DecodeTfJob(change.body, [this](const std::string& name) {
         const auto found = loop_.priorities_.find(name);
         return found == loop_.priorities_.end() ? 0 : found->second;
       }));
   job.identity.id = {created};
-  const bool is_new = job.status.conditions.empty();
-  if (!is_new && !loop_.jobs_.contains(change.key)) return {};  // ended: not the pool's any more
+  if (!is_new && !loop_.jobs_.contains(change.key)) return {};
   loop_.jobs_[change.key] = job.identity.id;
   if (is_new) created_in_.push_back(change.key.space);
   facts_.emplace_back(pool::JobApplied{std::move(job.identity), std::move(job.spec)});

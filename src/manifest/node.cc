@@ -96,6 +96,18 @@ json::object ReadyCondition(const fleet::Node& node, base::Instant now) {
           {"message", lost ? "the node gives no sign of life" : "the node's agent is ready"}};
 }
 
+json::object DiskCondition(const fleet::Node& node, base::Instant now) {
+  const bool full = !node.trouble.empty();
+  const json::string at(FormatTime(now));
+  return {{"type", "DiskPressure"},
+          {"status", full ? "True" : "False"},
+          {"lastHeartbeatTime", at},
+          {"lastTransitionTime", at},
+          {"reason", full ? "KubeletHasDiskPressure" : "KubeletHasNoDiskPressure"},
+          {"message", full ? json::string(node.trouble)
+                           : json::string("there is room below the data directory")}};
+}
+
 }  // namespace
 
 json::object MakeNode(const fleet::Node& node, const MachineFacts& machine, base::Instant now) {
@@ -126,7 +138,7 @@ json::object MakeNode(const fleet::Node& node, const MachineFacts& machine, base
   json::object status{
       {"capacity", AmountsOf(node, node.gpus.size())},
       {"allocatable", AmountsOf(node, healthy)},
-      {"conditions", json::array{ReadyCondition(node, now)}},
+      {"conditions", json::array{ReadyCondition(node, now), DiskCondition(node, now)}},
       {"addresses",
        json::array{json::object{{"type", "InternalIP"}, {"address", json::string(machine.address)}},
                    json::object{{"type", "Hostname"}, {"address", json::string(node.name)}}}},
@@ -165,6 +177,10 @@ base::Result<fleet::Node> DecodeNode(std::string_view bytes) {
   status.Objects("conditions", [&out](const Reader& condition) {
     if (condition.Text("type") == "Ready" && condition.Text("status") != "True") {
       out.health = fleet::Health::kLost;
+    }
+    if (condition.Text("type") == "DiskPressure" && condition.Text("status") == "True") {
+      out.trouble = condition.Text("message");
+      if (out.health == fleet::Health::kReady) out.health = fleet::Health::kCordoned;
     }
   });
   if (trouble.Any()) return trouble.Fail();

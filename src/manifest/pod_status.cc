@@ -89,8 +89,9 @@ json::object PodStatus(const job::Spec& spec, const job::Replica& replica, std::
                                                                     : "ContainersNotReady";
   json::object out;
   out["phase"] = PhaseName(replica.phase);
-  if (replica.phase == job::Phase::kFailed && replica.exit && replica.exit->reason == "NodeLost") {
-    out["reason"] = "NodeLost";
+  if (replica.phase == job::Phase::kFailed && replica.exit &&
+      (replica.exit->reason == "NodeLost" || replica.exit->reason == "StartFailed")) {
+    out["reason"] = json::string(replica.exit->reason);
     if (!replica.exit->message.empty()) out["message"] = replica.exit->message;
   }
   out["conditions"] = {ConditionOf("PodScheduled", true, nullptr, granted),

@@ -95,6 +95,20 @@ TEST(Node, WhatIsWrittenIsRead) {
   }
 }
 
+// The machine's own trouble is no cordon: that is for people, and would stay when the disk is free.
+TEST(Node, ItsTroubleStopsNewWorkAndPassesByItself) {
+  fleet::Node node = Sample();
+  node.trouble = "less than 1 MiB are free";
+  const json::object made = MakeNode(node, {}, {});
+  EXPECT_FALSE(made.at("spec").as_object().contains("unschedulable"));
+  const auto back = DecodeNode(json::serialize(made));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->health, fleet::Health::kCordoned);
+  EXPECT_EQ(back->trouble, node.trouble);
+  const auto later = DecodeNode(json::serialize(MakeNode(Sample(), {}, {})));
+  EXPECT_EQ(later->health, fleet::Health::kReady);
+}
+
 TEST(Node, OnlyHealthyGpusAreAllocatable) {
   const json::object node = MakeNode(Sample(), {}, {});
   EXPECT_EQ(node.at("status").at("capacity").at("nvidia.com/gpu").get_string(), "3");

@@ -68,8 +68,8 @@ class Builder final : public YAML::EventHandler {
     Refuse(*last_quoted_, "the quote is never closed");
   }
 
-  // yaml-cpp gives an empty document for a token that fits nowhere, and leaves it standing: the next
-  // document begins at the same place, for ever.
+  // yaml-cpp gives an empty document for a token that fits nowhere, and leaves it standing: the
+  // next document begins at the same place, for ever.
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (any_ && mark.pos <= start_.pos) Refuse(mark, "this cannot begin a document");
     any_ = true;

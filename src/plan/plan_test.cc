@@ -252,6 +252,19 @@ TEST(Refusal, MachinesOutOfServiceAreNamed) {
   EXPECT_EQ(refusal.help, "uncordon=n2");
 }
 
+TEST(Refusal, AMachineInTroubleSaysWhichAndIsNotToBeUncordoned) {
+  World world;
+  fleet::Node node = world.Machine("n1", 4);
+  node.health = fleet::Health::kCordoned;
+  node.trouble = "less than 1024 MiB are free";
+  world.fleet().See(node);
+  world.Gang(1, 1, 4);
+  const Refusal refusal = world.Waiting(1);
+  EXPECT_EQ(refusal.constraint, Constraint::kUnhealthy);
+  EXPECT_EQ(refusal.where, "n1 (less than 1024 MiB are free)");
+  EXPECT_EQ(refusal.help, "");
+}
+
 // Kueue #11715: 10,000 equal jobs that do not fit are tried once; the one that fits starts.
 TEST(Plan, TenThousandEqualJobsAreTriedOnce) {
   World world;

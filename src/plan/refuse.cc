@@ -178,8 +178,11 @@ Refusal Explainer::Unhealthy(const Waiting& waiting) const {
     const bool useful = std::ranges::any_of(
         waiting.shape.parts, [&](const Part& part) { return fleet::CouldFit(node, part.demand); });
     if (!useful || node.health == fleet::Health::kReady) continue;
-    if (refusal.where.empty()) refusal.where = node.name;
-    if (node.health == fleet::Health::kCordoned && refusal.help.empty()) {
+    if (refusal.where.empty()) {
+      refusal.where = node.name;
+      if (!node.trouble.empty()) refusal.where += " (" + node.trouble + ")";
+    }
+    if (node.health == fleet::Health::kCordoned && node.trouble.empty() && refusal.help.empty()) {
       refusal.help = "uncordon=" + node.name;
     }
   }

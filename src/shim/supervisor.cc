@@ -81,10 +81,21 @@ bool Supervisor::Run() {
   while (program_alive_ || children_) Wait();
   Drain();
   End();
-  const bool written = ReplaceFile("exit", Encode(ended_));
+  const bool written = KeepExit();
   state_.ended = ended_;
   link_.SendLast(Encode(state_));
   return written;
+}
+
+// On a full disk the exit waits for room: as long as the lock is held the replica counts as alive,
+// and how it ended is not lost.
+bool Supervisor::KeepExit() const {
+  constexpr int kBetweenTriesMs = 500;
+  while (!ReplaceFile("exit", Encode(ended_))) {
+    if (errno != ENOSPC && errno != EDQUOT) return false;
+    poll(nullptr, 0, kBetweenTriesMs);
+  }
+  return true;
 }
 
 void Supervisor::Start() {

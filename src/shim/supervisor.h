@@ -34,6 +34,7 @@ class Supervisor {
  private:
   enum class Want : std::uint8_t { kRun, kLeave, kDie };
 
+  bool KeepExit() const;
   void Start();
   void Obey(const Command& command);
   void Turn();
