@@ -75,8 +75,7 @@ bool MayVisit(const Identity& identity, std::string_view path) {
   if (identity.admin || IsOpen(path)) return true;
   if (path == "/metrics") return Holds(identity.namespaces, "*");
   return Below(path, "/api") || Below(path, "/apis") || Below(path, "/openapi") ||
-         path == "/pondage/v1/gpus" || path == "/pondage/v1/replicas" ||
-         path == "/pondage/v1/info";
+         path == "/pondage/v1/gpus" || path == "/pondage/v1/replicas" || path == "/pondage/v1/info";
 }
 
 Outcome<void> Authorize(const Identity& identity, const Route& route, const std::string& selected) {

@@ -30,7 +30,8 @@ struct World {
   // May a TFJob with these images and this environment be taken? Null: any.
   std::function<base::Result<void>(const boost::json::object& tfjob)> admit_tfjob;
   std::function<std::string()> metrics;  // Prometheus text; null: none
-  // Paths below /pondage/v1/ that the host answers itself; none: not one of them. Null: there are none.
+  // Paths below /pondage/v1/ that the host answers itself; none: not one of them. Null: there are
+  // none.
   std::function<std::optional<Response>(const Request&)> own_view;
 };
 

@@ -1,5 +1,6 @@
-// Made by tools/fields.py from the Go types of Kubernetes 0.32.3; the format is described there. Do not edit:
-// change the tool and run it again. A test compares it with the Python client where that is installed.
+// Made by tools/fields.py from the Go types of Kubernetes 0.32.3; the format is described there. Do
+// not edit: change the tool and run it again. A test compares it with the Python client where that
+// is installed.
 #include "manifest/fields.h"
 
 namespace pondage::manifest {

@@ -185,7 +185,8 @@ TEST(Yaml, RefusesWhatBeginsNoDocument) {
 
 // Each of three megabytes; what is not closed would be kept token by token.
 TEST(Yaml, RefusesBombsOfOpenBrackets) {
-  for (const std::string_view unit : {"[", "{", "[a,", "{a: ", "- ", "? ", "a: [", "&a [", "!t {"}) {
+  for (const std::string_view unit :
+       {"[", "{", "[a,", "{a: ", "- ", "? ", "a: [", "&a [", "!t {"}) {
     std::string bomb;
     while (bomb.size() < 3'000'000) bomb += unit;
     const auto read = ParseManifests(bomb);

@@ -36,8 +36,8 @@ bool IsGone(pid_t pid) {
   return pid > 0 && kill(pid, 0) != 0 && errno == ESRCH;
 }
 
-// A server that is killed while it starts a program leaves the lock, for a moment, to the child that
-// has not become the program yet: from a holder that is gone it is waited for.
+// A server that is killed while it starts a program leaves the lock, for a moment, to the child
+// that has not become the program yet: from a holder that is gone it is waited for.
 bool LockSoon(int file) {
   const auto until = std::chrono::steady_clock::now() + kPatience;
   while (flock(file, LOCK_EX | LOCK_NB) != 0) {

@@ -1,2 +1,4 @@
 // Linked with one whole room: see CMakeLists.txt.
-int main() { return 0; }
+int main() {
+  return 0;
+}
