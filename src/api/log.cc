@@ -185,8 +185,21 @@ bool Wrote(const World& world, const Source& source) {
   return world.logs.Read(source.uid, source.start, 0, 1).has_value();
 }
 
-// The last start of the Pod that stood here before this one, in an earlier incarnation.
-std::optional<Source> EarlierPod(const json::object& pod, const World& world) {
+// One replica of a TFJob with all the Pods it has had, of incarnations 1 to `last`.
+struct Lineage {
+  job::Identity identity;
+  job::Role role = job::Role::kWorker;
+  int index = 0;
+  int last = 0;
+};
+
+int NumberIn(std::string_view digits) {
+  int parsed = -1;
+  std::from_chars(digits.data(), digits.data() + digits.size(), parsed);
+  return parsed;
+}
+
+std::optional<Lineage> LineageOf(const json::object& pod) {
   const json::value* labels = At(pod, "metadata.labels");
   const json::value* notes = At(pod, "metadata.annotations");
   const json::value* owners = At(pod, "metadata.ownerReferences");
@@ -198,27 +211,86 @@ std::optional<Source> EarlierPod(const json::object& pod, const World& world) {
     const json::value* value = map.get_object().if_contains(key);
     return value && value->is_string() ? std::string(value->get_string()) : std::string();
   };
-  const auto number = [&](const json::value& map, std::string_view key) {
-    const std::string digits = text(map, key);
-    int parsed = -1;
-    std::from_chars(digits.data(), digits.data() + digits.size(), parsed);
-    return parsed;
-  };
   const auto role = job::RoleFromName(text(*labels, "training.kubeflow.org/replica-type"));
-  const int index = number(*labels, "training.kubeflow.org/replica-index");
+  Lineage lineage;
+  lineage.index = NumberIn(text(*labels, "training.kubeflow.org/replica-index"));
+  lineage.last = NumberIn(text(*notes, "pondage.dev/incarnation"));
+  if (!role || lineage.index < 0) return std::nullopt;
+  lineage.role = *role;
   const json::object& owner = owners->get_array()[0].get_object();
-  job::Identity identity;
-  identity.space = TextAt(pod, "metadata.namespace");
-  identity.name = TextAt(owner, "name");
-  identity.uid = TextAt(owner, "uid");
+  lineage.identity.space = TextAt(pod, "metadata.namespace");
+  lineage.identity.name = TextAt(owner, "name");
+  lineage.identity.uid = TextAt(owner, "uid");
+  return lineage;
+}
+
+// Of a Pod that is gone, as a stopped job's are: JOB-ROLE-INDEX, by its TFJob.
+std::optional<Lineage> LineageOfGone(const Route& route, const World& world) {
+  const std::size_t last_dash = route.name.rfind('-');
+  if (last_dash == std::string::npos || last_dash == 0) return std::nullopt;
+  const std::size_t dash = route.name.rfind('-', last_dash - 1);
+  if (dash == std::string::npos || dash == 0) return std::nullopt;
+  const auto role = job::RoleFromName(route.name.substr(dash + 1, last_dash - dash - 1));
+  const int index = NumberIn(std::string_view(route.name).substr(last_dash + 1));
   if (!role || index < 0) return std::nullopt;
-  for (int earlier = number(*notes, "pondage.dev/incarnation") - 1; earlier >= 1; --earlier) {
-    Source source{manifest::PodUid(identity, *role, index, earlier), 0};
-    if (!Wrote(world, source)) continue;
-    while (Wrote(world, {source.uid, source.start + 1})) ++source.start;
-    return source;
+  const auto object =
+      world.store.Get({"tfjobs.kubeflow.org", route.space, route.name.substr(0, dash)});
+  if (!object) return std::nullopt;
+  const json::object tfjob = Parsed(*object);
+  const json::value* replicas = At(tfjob, "status.pondage.replicas");
+  if (!replicas || !replicas->is_array()) return std::nullopt;
+  for (const auto& replica : replicas->get_array()) {
+    if (!replica.is_object() || job::RoleFromName(TextAt(replica.get_object(), "role")) != role)
+      continue;
+    const json::value* number = At(replica.get_object(), "index");
+    const json::value* made = At(replica.get_object(), "incarnation");
+    if (!number || !number->is_int64() || number->get_int64() != index) continue;
+    if (!made || !made->is_int64()) return std::nullopt;
+    Lineage lineage{.role = *role, .index = index, .last = static_cast<int>(made->get_int64())};
+    lineage.identity.space = route.space;
+    lineage.identity.name = route.name.substr(0, dash);
+    lineage.identity.uid = TextAt(tfjob, "metadata.uid");
+    return lineage;
   }
   return std::nullopt;
+}
+
+// Every start that wrote something, the oldest first.
+std::vector<Source> StartsOf(const Lineage& lineage, const World& world) {
+  std::vector<Source> starts;
+  for (int each = 1; each <= lineage.last; ++each) {
+    Source source{manifest::PodUid(lineage.identity, lineage.role, lineage.index, each), 0};
+    for (; Wrote(world, source); ++source.start) starts.push_back(source);
+  }
+  return starts;
+}
+
+// The last start of the Pod that stood here before this one, in an earlier incarnation.
+std::optional<Source> EarlierPod(const json::object& pod, const World& world) {
+  auto lineage = LineageOf(pod);
+  if (!lineage) return std::nullopt;
+  --lineage->last;
+  const auto starts = StartsOf(*lineage, world);
+  if (starts.empty()) return std::nullopt;
+  return starts.back();
+}
+
+// The start that `attempt` counts to; without it the last, or with `previous` the one before.
+Outcome<Source> StartAsked(const Request& request, const Route& route,
+                           const std::vector<Source>& starts) {
+  const auto attempt = NumberOf(request, "attempt");
+  if (!attempt) return Refuse(attempt.error());
+  const auto there = static_cast<std::int64_t>(starts.size());
+  const std::int64_t asked =
+      attempt->value_or(request.query.Flag("previous") ? there - 1 : there);
+  if (!*attempt && asked < 1) {
+    return Refuse(BadRequest(fmt::format("{} was started once; there is nothing before it",
+                                         route.name)));
+  }
+  if (asked < 1 || asked > there) {
+    return Refuse(BadRequest(fmt::format("{} has no attempt {}; it has {}", route.name, asked, there)));
+  }
+  return starts[static_cast<std::size_t>(asked - 1)];
 }
 
 Outcome<Source> SourceOf(const Request& request, const json::object& pod,
@@ -255,12 +327,25 @@ Response PodLog(const Request& request, const Route& route, const World& world) 
   const auto wanted = WantedOf(request, world);
   if (!wanted) return ToResponse(wanted.error());
   const auto object = world.store.Get(KeyOf(route));
-  if (!object) return ToResponse(FromError(object.error(), *route.kind, route.name));
-  const json::object pod = Parsed(*object);
-  const auto container = ContainerOf(request, pod, route.name);
-  if (!container) return ToResponse(container.error());
-  if (TextAt(pod, "spec.nodeName").empty()) return TextResponse("", 204);
-  const auto source = SourceOf(request, pod, *object, *container, world);
+  Outcome<Source> source;
+  if (!object) {
+    // What its Pods wrote stays as long as the job.
+    const auto lineage = LineageOfGone(route, world);
+    const auto starts = lineage ? StartsOf(*lineage, world) : std::vector<Source>();
+    if (starts.empty()) return ToResponse(FromError(object.error(), *route.kind, route.name));
+    source = StartAsked(request, route, starts);
+  } else {
+    const json::object pod = Parsed(*object);
+    const auto container = ContainerOf(request, pod, route.name);
+    if (!container) return ToResponse(container.error());
+    const auto lineage = LineageOf(pod);
+    if (lineage && !request.query.Get("attempt").empty()) {
+      source = StartAsked(request, route, StartsOf(*lineage, world));
+    } else {
+      if (TextAt(pod, "spec.nodeName").empty()) return TextResponse("", 204);
+      source = SourceOf(request, pod, *object, *container, world);
+    }
+  }
   if (!source) return ToResponse(source.error());
   std::int64_t offset = 0;
   if (wanted->since) {

@@ -243,8 +243,13 @@ class StandIn(WithPool):
         eventually("no program", lambda: not self.pool.programs("both"))
         status = self.pool.status("both")
         self.assertEqual(status.get("restarts", 0), 0)
+        log = "/api/v1/namespaces/default/pods/both-worker-0/log"
+        self.assertIn("START 0", self.pool.kubectl("get", "--raw", log).stdout)  # its Pod is gone
         self.pool.suspend("both", False)
         self.pool.await_condition("both", "Running")
+        self.assertIn("START 0", self.pool.kubectl("get", "--raw", log + "?attempt=1").stdout)
+        refused = self.pool.kubectl("get", "--raw", log + "?attempt=9", check=False)
+        self.assertIn("has no attempt 9; it has", refused.stderr)
         self.assertFalse(self.pool.holds("both", "Failed"))
 
     def test_one_that_ignores_sigterm_is_killed_and_resumes_at_its_last_checkpoint(self):
