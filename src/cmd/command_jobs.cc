@@ -183,7 +183,7 @@ std::vector<Command> Looking() {
        "raw.",
        "多个副本时按行合并并带副本名; 单个副本时原样输出。",
        {{"replica", 'r', "ROLE/N", "one replica, as in worker/1", "单个副本, 如 worker/1"},
-        {"attempt", 0, "N", "of an earlier attempt", "较早的某次尝试"},
+        {"attempt", 0, "N", "of each replica's Nth start", "每个副本第 N 次启动的输出"},
         {"previous", 'p', "", "of the start before", "上一次启动的输出"},
         {"follow", 'f', "", "go on until the job ends", "持续输出直到作业结束"},
         {"since", 0, "LENGTH", "written in the last LENGTH", "最近这段时间内的输出"},

@@ -230,6 +230,13 @@ std::string StepOf(const JobView& job, const Screen& screen, base::Instant now) 
       return step(2, word + again + ": " + Join(places, "; "));
     }
     case JobState::kRunning:
+      // What never started wrote no line that would say why.
+      for (const ReplicaView& replica : job.replicas) {
+        if (replica.exit_reason != "StartFailed") continue;
+        reason += fmt::format("{}{}: {}", reason.empty() ? "" : "; ", replica.name,
+                              replica.exit_message);
+        break;
+      }
       return step(3, word + again + (reason.empty() ? "" : ": " + reason));
     default:
       return word + (reason.empty() ? "" : ": " + reason);

@@ -26,8 +26,12 @@ api::Response Trouble(const base::Error& error) {
         return 503;
     }
   }();
-  const std::string message =
-      error.id.empty() ? error.message : error.message + " (" + error.id + ")";
+  std::string message = error.message;
+  if (!error.object.empty()) {
+    const bool goes_on = message.starts_with("is ") || message.starts_with("has ");
+    message = error.object + (goes_on ? " " : ": ") + message;
+  }
+  if (!error.id.empty()) message += " (" + error.id + ")";
   return {.status = status,
           .body = json::serialize(json::object{{"kind", "Status"},
                                                {"apiVersion", "v1"},

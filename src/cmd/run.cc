@@ -60,6 +60,7 @@ class Run {
   base::Result<void> Prepare();
   base::Result<void> FindServerFacts();
   base::Result<void> FindPython();
+  void WarnOfNoScript() const;
   base::Result<void> FindCopy();
   base::Result<std::optional<JobView>> Earlier();
   base::Result<JobView> Plan();
@@ -130,6 +131,20 @@ base::Result<void> Run::FindPython() {
   return {};
 }
 
+// `python FILE.py` with no such file here: it may be in a mount or a fault of spelling.
+void Run::WarnOfNoScript() const {
+  if (wish_.program.size() < 2 || !wish_.program[0].starts_with("python")) return;
+  const std::string& script = wish_.program[1];
+  std::error_code error;
+  if (!script.ends_with(".py") || script.starts_with('/') ||
+      std::filesystem::exists(folder_ + "/" + script, error)) {
+    return;
+  }
+  context_.Note(fmt::format(fmt::runtime(screen_.Pick("{}: no {} in {}\n", "{0}: {2} 中没有 {1}\n")),
+                            screen_.Err(Tint::kYellow, screen_.Pick("warning", "警告")), script,
+                            folder_));
+}
+
 base::Result<void> Run::FindCopy() {
   std::error_code error;
   folder_ = std::filesystem::current_path(error).string();
@@ -137,6 +152,7 @@ base::Result<void> Run::FindCopy() {
     return Fail(Kind::kInvalid, "PND-C010", "",
                 "the present directory is gone: " + error.message());
   place_.directory = folder_;
+  WarnOfNoScript();
   if (line_.Has("no-copy")) return {};
   if (!local_) {
     return Fail(
