@@ -69,8 +69,7 @@ void Turner::MarkDeleting(const port::Object& object, base::Millis grace) {
   if (metadata.contains("deletionTimestamp")) return;
   metadata["deletionTimestamp"] = manifest::FormatTime(now_ + grace);
   metadata["deletionGracePeriodSeconds"] = grace.value / 1000;
-  const bool live = object.key.kind != "pods";
-  PutObject(object.key, *parsed, live, std::nullopt);
+  PutObject(object.key, *parsed, IsLive(object.key), std::nullopt);
 }
 
 void Turner::CollectOwned(const std::string& uid, bool orphan) {
@@ -103,7 +102,7 @@ void Turner::DropOwner(const port::Object& object, const std::string& uid) {
     if (owner_uid == nullptr || *owner_uid != boost::json::value(uid)) left.push_back(owner);
   }
   owners = std::move(left);
-  PutObject(object.key, *parsed, false, std::nullopt);
+  PutObject(object.key, *parsed, IsLive(object.key), DueOf(object.key, *object.body));
 }
 
 // What will be there after the changes so far.

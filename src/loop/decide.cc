@@ -131,9 +131,9 @@ void Turner::Decide(const pool::RemovePod& decision) {
 
 void Turner::Decide(const pool::SetStatus& decision) {
   const pool::JobView& job = *loop_.pool_->Find(decision.job);
-  ShowReplicas(job);
   auto object = pending_.Parsed(JobKey(job.identity));
-  if (!object) return;  // forgotten in this very step
+  if (!object || !loop_.jobs_.contains(JobKey(job.identity))) return;  // forgotten in this step
+  ShowReplicas(job);
   (*object)["status"] = manifest::EncodeStatus(job.status);
   PutObject(JobKey(job.identity), *object, /*live=*/true, std::nullopt);
   loop_.queue_due_ = std::min(loop_.queue_due_, now_ + base::Millis{1'000});
@@ -182,12 +182,12 @@ void Turner::Decide(const pool::ForgetJob& decision) {
   std::erase_if(loop_.pods_, [&](const auto& pod) { return pod.second.job == decision.job; });
   loop_.shown_.erase(decision.job);
   loop_.jobs_.erase(JobKey(job.identity));
-  if (const auto object = pending_.Get(JobKey(job.identity))) {
-    orders_.push_back({.type = Order::Type::kDiscard, .body = *object->body});
-    pending_.Delete(*object);
-    deleted_in_.push_back(object->key.space);
-    CollectOwned(object->uid, false);
-  }
+  if (const auto object = pending_.Get(JobKey(job.identity))) Remove(*object, false);
+  auto held = pending_.Parsed(JobKey(job.identity));
+  if (!held) return;
+  // Finalizers hold it: it stays to be seen, with nothing behind it.
+  if (!job.spec.managed_elsewhere) (*held)["status"] = manifest::EncodeStatus(job.status);
+  PutObject(JobKey(job.identity), *held, /*live=*/false, std::nullopt);
 }
 
 void Turner::Decide(const pool::JobEnded& decision) {
@@ -197,11 +197,14 @@ void Turner::Decide(const pool::JobEnded& decision) {
   loop_.jobs_.erase(JobKey(job.identity));
   const auto object = pending_.Parsed(JobKey(job.identity));
   if (!object) return;
-  std::optional<base::Instant> due;
-  if (decision.expires != base::kNever) due = decision.expires;
-  if (!due && loop_.settings_.keep_finished) due = now_ + *loop_.settings_.keep_finished;
-  PutObject(JobKey(job.identity), *object, /*live=*/false, due);
-  if (due) loop_.due_ = std::min(loop_.due_, *due);
+  PutObject(JobKey(job.identity), *object, /*live=*/false, ExpiryOf(decision.expires, job.status));
+}
+
+// When an ended job's object is deleted: by its own TTL, else by the server's retention.
+std::optional<base::Instant> Turner::ExpiryOf(base::Instant own, const job::Status& status) const {
+  if (own != base::kNever) return own;
+  if (!loop_.settings_.keep_finished) return std::nullopt;
+  return status.completion_time.value_or(now_) + *loop_.settings_.keep_finished;
 }
 
 void Turner::Decide(const pool::WakeAt& decision) {

@@ -230,10 +230,10 @@ void Loop::TakeOver() {
     }
   }
   runner_.Adopt(known);
-  RepeatStops();
   for (const auto& [key, start] : unstarted) {
     if (const auto pod = store_.Get(key)) Launch(pod->uid, *pod->body, start);
   }
+  RepeatStops();  // behind the starts: one that was killed before it was seen started must not stay
 }
 
 // A stop that was committed may never have been ordered: said again, it does no harm.

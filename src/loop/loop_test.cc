@@ -114,6 +114,16 @@ class LoopTest : public testing::Test {
     return Write({.op = port::Write::Op::kDelete, .change = {.key = {kind, "default", name}}});
   }
 
+  base::Result<port::Written> Replace(const std::string& kind, const boost::json::object& object,
+                                      const std::string& space = "default") {
+    return Write({.op = port::Write::Op::kReplace, .change = ChangeOf(kind, space, object)});
+  }
+
+  boost::json::object Stored(const std::string& kind, const std::string& name,
+                             const std::string& space = "default") {
+    return manifest::ParseJson(*store_.Get({kind, space, name})->body)->as_object();
+  }
+
   std::size_t Count(const std::string& kind) { return store_.List({.kind = kind})->objects.size(); }
 
   job::Status StatusOf(const std::string& name) {
@@ -313,6 +323,93 @@ TEST_F(LoopTest, TransitionsAreCountedOnceAndOnlyWhenTheyAreDurable) {
                                "_total{framework=\"tensorflow\",job_namespace=\"default\"} 1";
     EXPECT_TRUE(page.Text().contains(series)) << series << "\n" << page.Text();
   }
+}
+
+TEST_F(LoopTest, WhoWasKilledBeforeItWasSeenStartedIsKilledAgainByTheNextLoop) {
+  ASSERT_TRUE(Create(kTfJobs, "default", Job("a", 2)).has_value());
+  const std::string first = runner_.orders.front().substr(sizeof("start ") - 1);
+  loop_->Tell(port::Exited{.uid = first, .code = 1, .reason = "Error"});
+  loop_->Turn();
+  runner_.orders.clear();
+  MakeLoop();
+  loop_->Turn();
+  // Its start may have been carried out: the kill must reach it, so it comes behind the start.
+  EXPECT_EQ(runner_.orders,
+            (std::vector<std::string>{"start " + runner_.last_uid, "kill " + runner_.last_uid}));
+}
+
+TEST_F(LoopTest, FinalizersHoldAJobWhoseProgramsAreGone) {
+  boost::json::object job = Job("a", 1);
+  job["metadata"].as_object()["finalizers"] = boost::json::array{"example.com/hold"};
+  ASSERT_TRUE(Create(kTfJobs, "default", job).has_value());
+  ASSERT_TRUE(Delete(kTfJobs, "a").has_value());
+  loop_->Tell(port::Exited{.uid = runner_.last_uid, .code = 143, .reason = "Error"});
+  loop_->Turn();
+  EXPECT_EQ(Count("pods"), 0u);
+  ASSERT_EQ(Count(kTfJobs), 1u);
+  EXPECT_FALSE(StatusOf("a").replicas.front().alive);
+  EXPECT_TRUE(store_.Live(kTfJobs)->empty()) << "no longer the pool's";
+  EXPECT_TRUE(launcher_.discarded.empty());
+  boost::json::object released = Stored(kTfJobs, "a");
+  released["metadata"].as_object().erase("finalizers");
+  ASSERT_TRUE(Replace(kTfJobs, released).has_value());
+  EXPECT_TRUE(Delete(kTfJobs, "a")->gone);
+  EXPECT_EQ(launcher_.discarded.size(), 1u);
+}
+
+TEST_F(LoopTest, AnEndedJobThatIsEditedKeepsItsTimeToLive) {
+  boost::json::object job = Job("a", 1);
+  job["spec"].as_object()["runPolicy"] = {{"ttlSecondsAfterFinished", 60}};
+  ASSERT_TRUE(Create(kTfJobs, "default", job).has_value());
+  loop_->Tell(port::Exited{.uid = runner_.last_uid, .code = 0, .reason = "Completed"});
+  loop_->Turn();
+  boost::json::object edited = Stored(kTfJobs, "a");
+  edited["metadata"].as_object()["labels"] = {{"seen", "yes"}};
+  ASSERT_TRUE(Replace(kTfJobs, edited).has_value());
+  clock_.Set(clock_.Now() + base::SecondsLong(59));
+  loop_->Turn();
+  EXPECT_EQ(Count(kTfJobs), 1u);
+  clock_.Set(clock_.Now() + base::SecondsLong(2));
+  loop_->Turn();
+  EXPECT_EQ(Count(kTfJobs), 0u);
+}
+
+TEST_F(LoopTest, ANamespaceGoesWithTheLastProgramInIt) {
+  ASSERT_TRUE(Create("namespaces", "", Object("v1", "Namespace", "default", {{"finalizers", {}}})));
+  ASSERT_TRUE(Create(kTfJobs, "default", Job("a", 1)).has_value());
+  ASSERT_TRUE(
+      Write({.op = port::Write::Op::kDelete, .change = {.key = {"namespaces", "", "default"}}}));
+  loop_->Turn();
+  EXPECT_EQ(Count("namespaces"), 1u);
+  loop_->Tell(port::Exited{.uid = runner_.last_uid, .code = 143, .reason = "Error"});
+  loop_->Turn();
+  loop_->Turn();
+  EXPECT_EQ(Count("namespaces"), 0u) << "the events of its departure do not hold it";
+}
+
+TEST_F(LoopTest, WhatPeopleWroteOnANodeStaysWhenItIsSeenAgain) {
+  boost::json::object node = Stored("nodes", "n1", "");
+  node["metadata"].as_object()["labels"] = nullptr;
+  node["metadata"].as_object()["annotations"].as_object()["example.com/rack"] = "7";
+  ASSERT_TRUE(Replace("nodes", node, "").has_value());
+  loop_->See({.name = "n1", .cpu = {4'000}, .memory = {std::int64_t{1} << 36}}, {});
+  loop_->Turn();
+  const boost::json::object seen = Stored("nodes", "n1", "");
+  const boost::json::object& metadata = seen.at("metadata").as_object();
+  EXPECT_EQ(metadata.at("annotations").at("example.com/rack"), boost::json::value("7"));
+  EXPECT_FALSE(metadata.at("labels").as_object().empty());
+  EXPECT_EQ(loop_->pool().fleet().Find("n1")->node.cpu.value, 4'000);
+}
+
+TEST_F(LoopTest, WritersAreAnsweredWhileTheStoreCannotBeRead) {
+  port::Change broken =
+      ChangeOf("queues.pondage.dev", "", Object("pondage.dev/v1alpha1", "Queue", "broken", {}));
+  broken.body = "{}broken";
+  broken.splice = 0;
+  broken.live = true;
+  ASSERT_TRUE(store_.Commit({.changes = {broken}, .records = {}}).has_value());
+  MakeLoop();
+  EXPECT_FALSE(Create("configmaps", "default", Object("v1", "ConfigMap", "c", {})).has_value());
 }
 
 TEST_F(LoopTest, TheQueueOfWritesIsBounded) {

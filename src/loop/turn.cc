@@ -81,11 +81,13 @@ void Turner::Take(const Loop::NodeInput& input) {
   if (const auto stored = pending_.Parsed(key)) {
     // What people set on the node stays: cordon, labels, annotations, age.
     boost::json::object merged = *stored;
-    for (const auto& label : node["metadata"].as_object()["labels"].as_object()) {
-      merged["metadata"].as_object()["labels"].as_object()[label.key()] = label.value();
+    for (const char* words : {"labels", "annotations"}) {
+      boost::json::value& kept = merged["metadata"].as_object()[words];
+      if (!kept.is_object()) kept.emplace_object();
+      for (const auto& word : node["metadata"].as_object()[words].as_object()) {
+        kept.get_object()[word.key()] = word.value();
+      }
     }
-    const auto& annotations = node["metadata"].as_object()["annotations"];
-    if (annotations.is_object()) merged["metadata"].as_object()["annotations"] = annotations;
     merged["status"] = node["status"];
     node = std::move(merged);
   }

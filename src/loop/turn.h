@@ -54,6 +54,8 @@ class Turner {
   base::Result<void> UnderstandJob(const port::Change& change, port::Revision created, bool is_new);
   base::Result<void> ExpectSpace(const port::Key& key);
   base::Result<void> Expect(const port::Write& write, const port::Object& old) const;
+  bool IsLive(const port::Key& key) const;
+  std::optional<base::Instant> DueOf(const port::Key& key, const std::string& body) const;
 
   // collect.cc: what goes with a deleted object
   void Remove(const port::Object& object, bool orphan);
@@ -81,6 +83,7 @@ class Turner {
   void Decide(const pool::ForgetJob& decision);
   void Decide(const pool::JobEnded& decision);
   void Decide(const pool::WakeAt& decision);
+  std::optional<base::Instant> ExpiryOf(base::Instant own, const job::Status& status) const;
   void ShowReplicas(const pool::JobView& job);
   void ShowPod(const pool::JobView& job, const job::Replica& replica);
   void ShowQueues();

@@ -28,6 +28,21 @@ void Turner::Take(Loop::WriteInput& input) {
   answers_.push_back(std::move(answer));
 }
 
+// Whether a load after a restart has to read an object that is stored already.
+bool Turner::IsLive(const port::Key& key) const {
+  if (key.kind == kTfJobs) return loop_.jobs_.contains(key);  // one that has ended is history
+  if (key.kind == "namespaces") return loop_.terminating_.contains(key.name);
+  return ReadAtStart(key.kind);
+}
+
+std::optional<base::Instant> Turner::DueOf(const port::Key& key, const std::string& body) const {
+  if (key.kind == "events") return now_ + loop_.settings_.event_ttl;
+  if (key.kind != kTfJobs || IsLive(key)) return std::nullopt;
+  const auto ended = manifest::DecodeTfJob(body, [](const std::string&) { return 0; });
+  if (!ended || ended->removed) return std::nullopt;
+  return ExpiryOf(job::ExpiresAt(ended->spec, ended->status).value_or(base::kNever), ended->status);
+}
+
 base::Result<void> Turner::Expect(const port::Write& write, const port::Object& old) const {
   const bool moved = write.expected && *write.expected != old.revision;
   const bool another = !write.expected_uid.empty() && write.expected_uid != old.uid;
@@ -85,10 +100,8 @@ base::Result<port::Object> Turner::ApplyReplace(const port::Write& write, const 
                       "the status of a running TFJob is written by the pool alone");
   }
   port::Change change = write.change;
-  change.live = ReadAtStart(change.key.kind);
-  if (change.key.kind == kTfJobs && job == loop_.jobs_.end()) change.live = false;  // it has ended
-  if (change.key.kind == "namespaces") change.live = loop_.terminating_.contains(change.key.name);
-  if (change.key.kind == "events") change.due = now_ + loop_.settings_.event_ttl;
+  change.live = IsLive(change.key);
+  change.due = DueOf(change.key, change.body);
   TRY_DO(Understand(change, old.created, /*is_new=*/false));
   return pending_.Put(change);
 }
