@@ -42,6 +42,11 @@ base::Result<Account> Choose(const Account& server, const std::optional<Account>
   Account chosen = run_as.value_or(server);
   if (asked_user && *asked_user != chosen.user) chosen = AccountOf(*asked_user);
   if (asked_group) chosen.group = *asked_group;
+  if (run_as && run_as->user != 0 && (chosen.user == 0 || chosen.group == 0)) {
+    return base::Fail(base::Kind::kForbidden, "PND-R008",
+                      "runAsUser " + std::to_string(chosen.user),
+                      "is root: this server was told to run jobs as " + run_as->name);
+  }
   if (server.user == 0 || (chosen.user == server.user && chosen.group == server.group))
     return chosen;
   return base::Fail(base::Kind::kForbidden, "PND-R008", "runAsUser " + std::to_string(chosen.user),

@@ -101,7 +101,7 @@ base::Result<port::Launch> PodLauncher::LaunchOf(const std::string& pod_body, in
       Choose(server_, settings_.run_as, program.run_as_user, program.run_as_group));
   const bool changes_account =
       server_.user == 0 && (settings_.run_as || program.run_as_user || program.run_as_group);
-  const VolumePlace place{settings_.data_dir, pod.uid, pod.space, account, changes_account};
+  const VolumePlace place{settings_.data_dir, pod.uid, pod.space, account, changes_account, start};
 
   port::Launch launch;
   launch.uid = pod.uid;
@@ -154,7 +154,9 @@ void PodLauncher::Discard(const std::string& job_body) {
   const fs::path copy = Text(Member(metadata, "annotations"), manifest::kWorkDir);
   const fs::path folder = fs::path(settings_.data_dir) / "work";
   const std::string name = copy.filename().string();
-  if (copy.parent_path() != folder || !name.starts_with(Text(metadata, "name") + "-")) return;
+  const std::string prefix = Text(metadata, "name") + "-";
+  if (copy.parent_path() != folder || !name.starts_with(prefix)) return;
+  if (name.find('-', prefix.size()) != std::string::npos) return;  // of a job `<job>-<more>`
   std::error_code error;
   const fs::path gone = folder / (".gone-" + name);
   fs::rename(copy, gone, error);

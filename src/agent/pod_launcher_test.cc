@@ -74,6 +74,7 @@ class LauncherTest : public ::testing::Test {
 TEST_F(LauncherTest, AWorkingCopyGoesWithItsJobAndNothingElseDoes) {
   fs::create_directories(data_ / "work/mnist-abc/deep");
   fs::create_directories(data_ / "work/other-abc");
+  fs::create_directories(data_ / "work/mnist-two-abc");
   fs::create_directories(directory_ / "precious/mnist-abc");
   auto launcher = Launcher();
   const auto discard = [&](const fs::path& copy) {
@@ -83,11 +84,12 @@ TEST_F(LauncherTest, AWorkingCopyGoesWithItsJobAndNothingElseDoes) {
   discard(data_ / "work/mnist-abc");
   EXPECT_FALSE(fs::exists(data_ / "work/mnist-abc"));
   for (const fs::path& strange :
-       {data_ / "work/other-abc", directory_ / "precious/mnist-abc",
+       {data_ / "work/other-abc", data_ / "work/mnist-two-abc", directory_ / "precious/mnist-abc",
         data_ / "work/../../precious/mnist-abc", fs::path("/"), fs::path()}) {
     discard(strange);
   }
   EXPECT_TRUE(fs::exists(data_ / "work/other-abc"));
+  EXPECT_TRUE(fs::exists(data_ / "work/mnist-two-abc"));
   EXPECT_TRUE(fs::exists(directory_ / "precious/mnist-abc"));
 }
 
@@ -189,6 +191,47 @@ TEST_F(LauncherTest, AVolumesPathStaysInside) {
   EXPECT_EQ(refused.error().id, "PND-R005");
 }
 
+// What a job may leave behind in its volumes never leads the next start outside of them.
+TEST_F(LauncherTest, ALinkLeftInAVolumeIsNotFollowed) {
+  using Source = manifest::PodProgram::VolumeMount::Source;
+  VolumePlace place{data_, "pod-uid-1", "ml", AccountOf(geteuid()), false};
+  const auto read = [](const std::string&, const std::string&) {
+    return std::optional(std::map<std::string, std::string>{{"key", "planted"}});
+  };
+  fs::create_directories(directory_ / "precious");
+  fs::create_directories(data_ / "volumes/pod-uid-1/empty-scratch");
+  fs::create_symlink(directory_ / "precious", data_ / "volumes/pod-uid-1/empty-scratch/in");
+
+  manifest::PodProgram words;
+  words.mounts.push_back({.source = Source::kConfigMap,
+                          .name = "words",
+                          .host_path = "",
+                          .sub_path = "",
+                          .target = "/words",
+                          .items = {{"key", "in/key"}}});
+  const auto first = MakeVolumes(words, place, read);
+  ASSERT_TRUE(first) << first.error().message;
+  const fs::path left = first->front().source;
+  fs::remove_all(left / "in");
+  fs::create_symlink(directory_ / "precious", left / "in");
+  EXPECT_EQ(MakeVolumes(words, place, read)->front().source, left) << "the same start";
+  place.start = 1;
+  const auto mounts = MakeVolumes(words, place, read);
+  ASSERT_TRUE(mounts) << mounts.error().message;
+  EXPECT_EQ(ReadText(mounts->front().source + "/in/key"), "planted");
+  EXPECT_FALSE(fs::exists(left));
+
+  manifest::PodProgram scratch;
+  scratch.mounts.push_back({.source = Source::kEmptyDir,
+                            .name = "scratch",
+                            .host_path = "",
+                            .sub_path = "in/deep",
+                            .target = "/x",
+                            .items = {}});
+  EXPECT_FALSE(MakeVolumes(scratch, place, read));
+  EXPECT_TRUE(fs::is_empty(directory_ / "precious"));
+}
+
 TEST(Account, OnlyRootBecomesSomebodyElse) {
   const Account root{0, 0, "root", "/root"};
   const Account user{1000, 1000, "ada", "/home/ada"};
@@ -196,6 +239,9 @@ TEST(Account, OnlyRootBecomesSomebodyElse) {
   EXPECT_EQ(Choose(root, user, std::nullopt, std::nullopt), user);
   EXPECT_EQ(Choose(root, user, 1234567, std::nullopt)->user, 1234567u);
   EXPECT_EQ(Choose(user, std::nullopt, 1000, std::nullopt), user);
+  EXPECT_EQ(Choose(root, std::nullopt, 0, std::nullopt)->user, 0u);
+  EXPECT_FALSE(Choose(root, user, 0, std::nullopt)) << "an account was named so that jobs are not";
+  EXPECT_FALSE(Choose(root, user, std::nullopt, 0));
   const auto refused = Choose(user, std::nullopt, 0, std::nullopt);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().id, "PND-R008");

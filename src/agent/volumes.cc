@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "run/replica_dir.h"
 #include "shim/files.h"
 
 namespace pondage::agent {
@@ -39,6 +40,26 @@ base::Result<void> MakeDirectory(const fs::path& path, const VolumePlace& place,
     }
   } else if (errno != EEXIST) {
     return std::unexpected(Unusable(path, "cannot be made"));
+  }
+  return {};
+}
+
+// `inner` below `root`, made where it lacks. Jobs can write there: a symbolic link on the way would
+// lead this account, which may be root, wherever they like.
+base::Result<void> MakeInner(const fs::path& root, const fs::path& inner,
+                             const VolumePlace& place) {
+  run::Descriptor at(open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  for (const fs::path& part : inner.lexically_normal()) {
+    if (part.empty() || part == ".") continue;
+    const bool made = mkdirat(at.get(), part.c_str(), 0755) == 0;
+    run::Descriptor next(
+        openat(at.get(), part.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!next)
+      return std::unexpected(Unusable(root / inner, "passes through what is no directory"));
+    if (made && place.give && fchown(next.get(), place.account.user, place.account.group) != 0) {
+      return std::unexpected(Unusable(root / inner, "cannot be given to " + place.account.name));
+    }
+    at = std::move(next);
   }
   return {};
 }
@@ -81,6 +102,33 @@ base::Result<void> WriteData(const manifest::PodProgram::VolumeMount& mount,
   return {};
 }
 
+// A directory of its own for each start: what the program before this one did to its files, a link
+// among them, is not met again; and a start that is prepared twice (the server died in between)
+// finds what its program may be reading already. It is the account's only once all is written.
+base::Result<fs::path> MakeData(const manifest::PodProgram::VolumeMount& mount,
+                                const fs::path& directory, const VolumePlace& place,
+                                const manifest::DataOf& read) {
+  const auto of_start = [&directory](int start) {
+    return fs::path(directory.string() + "." + std::to_string(start));
+  };
+  const fs::path made = of_start(place.start);
+  std::error_code error;
+  if (fs::exists(made, error)) return made;
+  fs::remove_all(of_start(place.start - 1), error);
+  const fs::path fresh = made.string() + ".new";
+  fs::remove_all(fresh, error);
+  VolumePlace closed = place;
+  closed.give = false;
+  TRY_DO(MakeDirectory(fresh, closed, 0700));  // whatever modes the files ask for
+  TRY_DO(WriteData(mount, fresh, place, read));
+  if (place.give && chown(fresh.c_str(), place.account.user, place.account.group) != 0) {
+    return std::unexpected(Unusable(made, "cannot be given to " + place.account.name));
+  }
+  fs::rename(fresh, made, error);
+  if (error) return std::unexpected(Unusable(made, "cannot be made"));
+  return made;
+}
+
 base::Result<fs::path> MakeSource(const manifest::PodProgram::VolumeMount& mount,
                                   std::size_t number, const VolumePlace& place,
                                   const manifest::DataOf& read) {
@@ -102,9 +150,7 @@ base::Result<fs::path> MakeSource(const manifest::PodProgram::VolumeMount& mount
     case Source::kConfigMap:
     case Source::kSecret: {
       const fs::path directory = own / ("data-" + std::to_string(number));
-      TRY_DO(MakeDirectory(directory, place, 0700));  // whatever modes the files ask for
-      TRY_DO(WriteData(mount, directory, place, read));
-      return directory;
+      return MakeData(mount, directory, place, read);
     }
   }
   return std::unexpected(Unusable(mount.target, "has a source of an unusable name"));
@@ -123,9 +169,9 @@ base::Result<std::vector<port::Mount>> MakeVolumes(const manifest::PodProgram& p
         return std::unexpected(
             Unusable(wanted.target, "subPath " + wanted.sub_path + " leaves its volume"));
       }
-      source /= wanted.sub_path;
       const bool ours = wanted.source == Source::kEmptyDir || wanted.source == Source::kClaim;
-      if (ours) TRY_DO(MakeDirectory(source, place));
+      if (ours) TRY_DO(MakeInner(source, wanted.sub_path, place));
+      source /= wanted.sub_path;
     }
     const bool data = wanted.source == Source::kConfigMap || wanted.source == Source::kSecret;
     mounts.push_back({source.string(), wanted.target, wanted.read_only || data});

@@ -21,6 +21,7 @@ struct VolumePlace {
   std::string space;  // the Pod's namespace
   Account account;    // owns what is made
   bool give = false;  // ... as root, to that account
+  int start = 0;      // of the replica: it reads its ConfigMaps and Secrets as of then
 };
 
 // Makes what is missing and gives it as mounts. kInvalid (PND-R005): a path that cannot be used.

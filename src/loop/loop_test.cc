@@ -401,6 +401,20 @@ TEST_F(LoopTest, WhatPeopleWroteOnANodeStaysWhenItIsSeenAgain) {
   EXPECT_EQ(loop_->pool().fleet().Find("n1")->node.cpu.value, 4'000);
 }
 
+TEST_F(LoopTest, AMachineInTroubleTakesNothingNewUntilItIsWellAgain) {
+  fleet::Node node = loop_->pool().fleet().Find("n1")->node;
+  const auto look = [&](const std::string& trouble) {
+    node.trouble = trouble;
+    loop_->See(node, {});
+    loop_->Turn();
+  };
+  look("its disk is full");
+  ASSERT_TRUE(Create(kTfJobs, "default", Job("a", 1)).has_value());
+  EXPECT_TRUE(runner_.orders.empty());
+  look("");
+  EXPECT_EQ(runner_.orders.size(), 1u);
+}
+
 TEST_F(LoopTest, WritersAreAnsweredWhileTheStoreCannotBeRead) {
   port::Change broken =
       ChangeOf("queues.pondage.dev", "", Object("pondage.dev/v1alpha1", "Queue", "broken", {}));
