@@ -120,6 +120,7 @@ class ShimRunner::Core {
     shim::Said said;
     bool settled = false;  // it has ended and that was told
     std::optional<port::Reading> end;
+    std::optional<shim::Ended> heard;  // its last words, should the file of them be missing
     std::optional<std::int64_t> stop_deadline;  // asked of it, BoottimeMs()
     bool kill = false;
     bool unwanted = false;  // nobody knows it: it ends without a word
@@ -280,6 +281,7 @@ void ShimRunner::Core::OnState(int connection, shim::State state) {
 
 void ShimRunner::Core::Attach(Replica& replica, int connection, const shim::State& state) {
   replica.shim_pid = state.shim_pid;
+  if (state.ended) replica.heard = state.ended;
   if (replica.connection != connection) {
     if (replica.connection >= 0) sockets_.Close(replica.connection);
     replica.connection = connection;
@@ -341,6 +343,7 @@ void ShimRunner::Core::CheckEnded(const std::string& uid) {
 port::Reading ShimRunner::Core::EndOf(const std::string& uid, const Replica& replica) const {
   const ReplicaDir directory(settings_.data_dir, uid);
   if (const auto ended = directory.ReadExit(replica.start)) return Reading(*ended);
+  if (replica.heard) return Reading(*replica.heard);  // the disk was full
   const auto start = static_cast<int>(replica.start);
   const auto spec = directory.ReadSpec();
   const bool this_start = spec && spec->start == replica.start;

@@ -192,6 +192,16 @@ TEST_F(RunnerTest, ASecondServerTakesOverWhatRuns) {
   EXPECT_EQ(Await<Exited>("kept").code, 143);
 }
 
+TEST_F(RunnerTest, AnExitThatCannotBeWrittenDownIsStillTold) {
+  runner_->Start(Shell("full", "while [ ! -e " + data_ + "/go ]; do sleep 0.01; done; exit 9"));
+  Await<Started>("full");
+  std::filesystem::create_directory(ReplicaDir(data_, "full").File("exit"));  // no file goes there
+  std::ofstream(data_ + "/go");
+  const auto exited = Await<Exited>("full");
+  EXPECT_EQ(exited.reason, "Error");
+  EXPECT_EQ(exited.code, 9);
+}
+
 TEST_F(RunnerTest, NothingOfAReplicaOutlivesItsShim) {
   runner_->Start(Shell("victim", "(setsid sleep 1000 &); echo ready; sleep 1000"));
   Await<Started>("victim");

@@ -81,7 +81,8 @@ Result<void> BackUp(const Database::Options& source, const std::string& path) {
   }
   const std::string partial = path + ".partial";
   // Made by us: a store holds secrets, and SQLite would let the group read it.
-  const int file = open(partial.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  unlink(partial.c_str());  // of one that was cut short; never written through: it may be a link
+  const int file = open(partial.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file < 0) return FailOn(partial, "the file cannot be made");
   close(file);
   auto done = Copy(source, partial);

@@ -201,6 +201,10 @@ TEST_F(SqliteStoreTest, ABackupUnderLoadIsOneMomentOfTheStore) {
   writer.join();
   ASSERT_TRUE(done) << done.error().message;
   EXPECT_EQ(store->Backup(Path("copy.db")).error().kind, Kind::kAlreadyExists);
+  std::ofstream(Path("precious")) << "kept";
+  ASSERT_EQ(symlink(Path("precious").c_str(), Path("second.db.partial").c_str()), 0);
+  ASSERT_TRUE(store->Backup(Path("second.db")));
+  EXPECT_EQ(std::filesystem::file_size(Path("precious")), 4u) << "a link is not written through";
   EXPECT_FALSE(std::filesystem::exists(Path("copy.db-wal")));
   EXPECT_FALSE(std::filesystem::exists(Path("copy.db.partial")));
   struct stat file{};
