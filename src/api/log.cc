@@ -281,14 +281,14 @@ Outcome<Source> StartAsked(const Request& request, const Route& route,
   const auto attempt = NumberOf(request, "attempt");
   if (!attempt) return Refuse(attempt.error());
   const auto there = static_cast<std::int64_t>(starts.size());
-  const std::int64_t asked =
-      attempt->value_or(request.query.Flag("previous") ? there - 1 : there);
+  const std::int64_t asked = attempt->value_or(request.query.Flag("previous") ? there - 1 : there);
   if (!*attempt && asked < 1) {
-    return Refuse(BadRequest(fmt::format("{} was started once; there is nothing before it",
-                                         route.name)));
+    return Refuse(
+        BadRequest(fmt::format("{} was started once; there is nothing before it", route.name)));
   }
   if (asked < 1 || asked > there) {
-    return Refuse(BadRequest(fmt::format("{} has no attempt {}; it has {}", route.name, asked, there)));
+    return Refuse(
+        BadRequest(fmt::format("{} has no attempt {}; it has {}", route.name, asked, there)));
   }
   return starts[static_cast<std::size_t>(asked - 1)];
 }

@@ -233,8 +233,8 @@ std::string StepOf(const JobView& job, const Screen& screen, base::Instant now) 
       // What never started wrote no line that would say why.
       for (const ReplicaView& replica : job.replicas) {
         if (replica.exit_reason != "StartFailed") continue;
-        reason += fmt::format("{}{}: {}", reason.empty() ? "" : "; ", replica.name,
-                              replica.exit_message);
+        reason +=
+            fmt::format("{}{}: {}", reason.empty() ? "" : "; ", replica.name, replica.exit_message);
         break;
       }
       return step(3, word + again + (reason.empty() ? "" : ": " + reason));

@@ -186,7 +186,9 @@ base::Result<int> LogsMain(Context& context) {
     TRY_DO(Download(context, *client, space, sources, query, line.Value("download")));
     return kDone;
   }
-  if (line.Has("follow") && !line.Has("attempt") && !line.Has("previous")) {
+  // A stopped job writes nothing more until it is resumed: what there is, is shown.
+  if (line.Has("follow") && !line.Has("attempt") && !line.Has("previous") &&
+      job.state != JobState::kStopped) {
     if (line.Has("timestamps")) query += "&timestamps=true";
     return FollowLogs(context, space, job.name, {replica, query});
   }

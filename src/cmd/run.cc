@@ -140,9 +140,9 @@ void Run::WarnOfNoScript() const {
       std::filesystem::exists(folder_ + "/" + script, error)) {
     return;
   }
-  context_.Note(fmt::format(fmt::runtime(screen_.Pick("{}: no {} in {}\n", "{0}: {2} 中没有 {1}\n")),
-                            screen_.Err(Tint::kYellow, screen_.Pick("warning", "警告")), script,
-                            folder_));
+  context_.Note(
+      fmt::format(fmt::runtime(screen_.Pick("{}: no {} in {}\n", "{0}: {2} 中没有 {1}\n")),
+                  screen_.Err(Tint::kYellow, screen_.Pick("warning", "警告")), script, folder_));
 }
 
 base::Result<void> Run::FindCopy() {
