@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/random.h"
 
 namespace pondage::pool {
@@ -185,6 +187,12 @@ std::string Deeds(const std::vector<Decision>& decisions) {
   return deeds;
 }
 
+// Its object exists: a host tells nothing more of one that ended, and deletes one that is gone.
+bool IsThere(const JobView& job) {
+  const bool gone = job.removed && std::ranges::none_of(job.status.replicas, &job::Replica::alive);
+  return job.status.stage != job::Stage::kEnded && !gone;
+}
+
 // Two pools hear the same; one is now and then replaced by what a restart would load.
 TEST(PoolRestart, AtAnyStepGivesTheSameDeeds) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
@@ -214,8 +222,9 @@ TEST(PoolRestart, AtAnyStepGivesTheSameDeeds) {
           facts.push_back(ReplicaExited{replica.Id(id), {.code = code, .at = now}});
         }
         if (dice.OneIn(30)) facts.push_back(JobRemoved{id});
-        if (job.status.stage == job::Stage::kWaiting && dice.OneIn(5)) {
-          JobApplied edited{job.identity, job.spec};  // held, let go, or asking for something else
+        if (IsThere(job) && dice.OneIn(5)) {
+          JobApplied edited{job.identity,
+                            job.spec};  // at any stage: held, let go, or asking for other
           if (dice.OneIn(2)) edited.spec.suspend = !edited.spec.suspend;
           if (dice.OneIn(2))
             edited.spec.roles.begin()->second.demand.gpus = static_cast<int>(dice.Between(0, 2));
@@ -226,7 +235,7 @@ TEST(PoolRestart, AtAnyStepGivesTheSameDeeds) {
       if (dice.OneIn(4)) {
         std::vector<Fact> memory = setting;
         for (const auto& [id, job] : restarted->jobs()) {
-          if (job.status.stage == job::Stage::kEnded) continue;
+          if (!IsThere(job)) continue;
           memory.push_back(JobLoaded{job.identity, job.spec, job.status, job.removed});
         }
         restarted = std::make_unique<Pool>(Settings{});
