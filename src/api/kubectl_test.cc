@@ -128,7 +128,7 @@ TEST_F(Kubectl, PatchesInThreeWays) {
               HasSubstr("field label not supported: data.x"));
   server.Good("KUBE_EDITOR=\"sed -i s/22/33/\" kubectl edit cm settings");
   EXPECT_EQ(server.Good("kubectl get cm settings -o jsonpath={.data.two}"), "33");
-  server.Good("kubectl get cm settings -o yaml | sed s/33/44/ | kubectl replace -f -");
+  server.Good("kubectl get cm settings -o yaml | sed '/two:/s/33/44/' | kubectl replace -f -");
   EXPECT_EQ(server.Good("kubectl get cm settings -o jsonpath={.data.two}"), "44");
 }
 
