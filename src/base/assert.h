@@ -1,7 +1,7 @@
 // Assertions that stay on in release: what a function requires, what it promises.
 //
-// They are for our own mistakes; the world's are base::Result. A failed one ends the process at once,
-// since state that broke an invariant must not be committed.
+// They are for our own mistakes; the world's are base::Result. A failed one ends the process at
+// once, since state that broke an invariant must not be committed.
 #pragma once
 
 namespace pondage::base {
@@ -9,9 +9,9 @@ namespace pondage::base {
                                   int line);
 }
 
-#define REQUIRE(condition)                                                                   \
-  ((condition) ? static_cast<void>(0)                                                        \
+#define REQUIRE(condition)            \
+  ((condition) ? static_cast<void>(0) \
                : ::pondage::base::AssertionFailed("required", #condition, __FILE__, __LINE__))
-#define PROMISE(condition)                                                                   \
-  ((condition) ? static_cast<void>(0)                                                        \
+#define PROMISE(condition)            \
+  ((condition) ? static_cast<void>(0) \
                : ::pondage::base::AssertionFailed("promised", #condition, __FILE__, __LINE__))

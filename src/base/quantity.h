@@ -39,7 +39,11 @@ using MilliCpu = Quantity<struct MilliCpuUnit>;  // 1000 = one core
 using Bytes = Quantity<struct BytesUnit>;
 using Millis = Quantity<struct MillisUnit>;  // a length of time
 
-constexpr MilliGpu WholeGpus(std::int64_t count) { return {count * 1000}; }
-constexpr Millis SecondsLong(std::int64_t seconds) { return {seconds * 1000}; }
+constexpr MilliGpu WholeGpus(std::int64_t count) {
+  return {count * 1000};
+}
+constexpr Millis SecondsLong(std::int64_t seconds) {
+  return {seconds * 1000};
+}
 
 }  // namespace pondage::base

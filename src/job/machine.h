@@ -1,9 +1,9 @@
 // The state machine of one TFJob: what is known of it in, what to do about it out.
 //
-// Pure. Judge() is called after facts about the job were taken, after it was bound, and whenever its
-// `wake` has come. It is idempotent: called again without a new fact it asks for nothing new. It
-// changes `status` and says the rest as actions, in the order in which they are to happen: at most
-// one decision of success, failure, restart or running a pass.
+// Pure. Judge() is called after facts about the job were taken, after it was bound, and whenever
+// its `wake` has come. It is idempotent: called again without a new fact it asks for nothing new.
+// It changes `status` and says the rest as actions, in the order in which they are to happen: at
+// most one decision of success, failure, restart or running a pass.
 //
 // Who writes what. The caller, for a fact about the present incarnation:
 //   started      phase Running, `started`
@@ -25,13 +25,13 @@
 namespace pondage::job {
 
 struct Settings {
-  base::Millis restart_delay{10'000};       // first delay; doubles per restart
+  base::Millis restart_delay{10'000};  // first delay; doubles per restart
   base::Millis restart_delay_max{300'000};
   base::Millis restart_delay_reset{600'000};  // a run of this length starts the doubling anew
-  base::Millis finish_linger{5'000};        // a collective's others may end by themselves this long
-  base::Millis consequence{15'000};         // exits this close after the first are its consequences
+  base::Millis finish_linger{5'000};  // a collective's others may end by themselves this long
+  base::Millis consequence{15'000};   // exits this close after the first are its consequences
   base::Millis hello_startup_timeout{900'000};  // for members that said hello and report no step
-  int max_voluntary = 12;                   // exits 42 without notice in a row
+  int max_voluntary = 12;                       // exits 42 without notice in a row
 };
 
 // One thing to be done about one replica.
@@ -47,11 +47,11 @@ enum class Act : std::uint8_t {
 struct Action {
   Act act;
   base::ReplicaId replica;
-  base::Instant deadline;    // of kStop
-  std::string why;           // ledger's word for kRelease: finished failed restart preempted stopped
+  base::Instant deadline;  // of kStop
+  std::string why;         // ledger's word for kRelease: finished failed restart preempted stopped
 };
 
-struct Note {                // an Event on the job (tfjob.md 16)
+struct Note {  // an Event on the job (tfjob.md 16)
   bool warning = false;
   std::string reason;
   std::string message;
@@ -60,9 +60,9 @@ struct Note {                // an Event on the job (tfjob.md 16)
 struct Verdict {
   std::vector<Action> actions;
   std::vector<Note> notes;
-  bool wants_gang = false;   // offer WantedMembers to the planner: a waiting job that nothing holds
-                             // back, or (replica scope) a bound one that lacks members
-  bool gone = false;         // deletion asked and nothing of it is left: forget it
+  bool wants_gang = false;  // offer WantedMembers to the planner: a waiting job that nothing holds
+                            // back, or (replica scope) a bound one that lacks members
+  bool gone = false;        // deletion asked and nothing of it is left: forget it
   base::Instant wake = base::kNever;
 };
 

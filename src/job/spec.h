@@ -28,32 +28,32 @@ enum class SuccessPolicy : std::uint8_t { kDefault, kAllWorkers };
 enum class Scope : std::uint8_t { kGang, kReplica };
 
 struct ReplicaSpec {
-  int replicas = 1;                 // > 0: a type with 0 replicas is absent (O20)
+  int replicas = 1;  // > 0: a type with 0 replicas is absent (O20)
   RestartPolicy restart = RestartPolicy::kNever;
-  int port = 2222;                  // containerPort of the main container's `tfjob-port`
-  fleet::Demand demand;             // of one replica
-  base::Millis grace{30'000};       // terminationGracePeriodSeconds
-  std::string image;                // of the main container
-  std::string template_json;        // the Pod template, opaque
+  int port = 2222;             // containerPort of the main container's `tfjob-port`
+  fleet::Demand demand;        // of one replica
+  base::Millis grace{30'000};  // terminationGracePeriodSeconds
+  std::string image;           // of the main container
+  std::string template_json;   // the Pod template, opaque
 
   bool operator==(const ReplicaSpec&) const = default;
 };
 
 struct Spec {
-  std::map<Role, ReplicaSpec> roles;      // only those present
+  std::map<Role, ReplicaSpec> roles;  // only those present
   bool dynamic_worker = false;
   SuccessPolicy success = SuccessPolicy::kDefault;
   CleanPodPolicy clean_pods = CleanPodPolicy::kNone;
-  std::optional<base::Millis> ttl;        // ttlSecondsAfterFinished
-  std::optional<base::Millis> deadline;   // activeDeadlineSeconds, from the bind
+  std::optional<base::Millis> ttl;       // ttlSecondsAfterFinished
+  std::optional<base::Millis> deadline;  // activeDeadlineSeconds, from the bind
   std::optional<int> backoff_limit;
   bool suspend = false;
-  bool managed_elsewhere = false;         // managedBy names another controller: hands off
+  bool managed_elsewhere = false;  // managedBy names another controller: hands off
   std::optional<int> min_available;
-  std::string queue = "default";          // rulings 1.14
-  int priority = 0;                       // of schedulingPolicy.priorityClass
+  std::string queue = "default";  // rulings 1.14
+  int priority = 0;               // of schedulingPolicy.priorityClass
   // From annotations `pondage.dev/...` (docs/decisions/0004).
-  std::optional<Scope> scope;             // restart-scope
+  std::optional<Scope> scope;  // restart-scope
   std::optional<base::Millis> startup_timeout;
   std::string checkpoint_dir;
   std::optional<int> requeue_exit_code;
@@ -61,7 +61,7 @@ struct Spec {
   std::string user;
 
   bool Has(Role role) const { return roles.contains(role); }
-  int Replicas(Role role) const;          // 0 when absent
+  int Replicas(Role role) const;  // 0 when absent
   int TotalReplicas() const;
   bool operator==(const Spec&) const = default;
 };
@@ -69,7 +69,7 @@ struct Spec {
 // What a job is called. `id` ends every comparison.
 struct Identity {
   base::JobId id;
-  std::string space;        // namespace
+  std::string space;  // namespace
   std::string name;
   std::string uid;
   base::Instant created;
@@ -77,8 +77,8 @@ struct Identity {
   std::string Path() const { return space + "/" + name; }
 };
 
-const char* RoleName(Role role);            // "Worker", "PS"
-const char* RoleLabel(Role role);           // "worker", "ps"
+const char* RoleName(Role role);   // "Worker", "PS"
+const char* RoleLabel(Role role);  // "worker", "ps"
 std::optional<Role> RoleFromName(const std::string& any_case);
 
 // A collective: no PS, no dynamic worker, two or more of chief, master, worker. One lost member

@@ -19,7 +19,7 @@
 namespace pondage::job {
 
 struct Condition {
-  std::string type;    // Created, Running, Restarting, Succeeded, Failed, Suspended
+  std::string type;  // Created, Running, Restarting, Succeeded, Failed, Suspended
   bool is_true = true;
   std::string reason;
   std::string message;
@@ -37,8 +37,8 @@ struct Counts {
 
 // How a program ended. The order of `at_monotonic_ms` within one boot is the order of exits.
 struct Exit {
-  int code = 0;              // as a shell shows it: 128 + n for signal n
-  std::string reason;        // Completed, Error, OOMKilled, StoppedWithJob, NodeLost, StartFailed
+  int code = 0;        // as a shell shows it: 128 + n for signal n
+  std::string reason;  // Completed, Error, OOMKilled, StoppedWithJob, NodeLost, StartFailed
   std::string message;
   base::Instant at;
   std::int64_t at_monotonic_ms = 0;
@@ -52,14 +52,14 @@ enum class Phase : std::uint8_t { kPending, kRunning, kSucceeded, kFailed };
 struct Replica {
   Role role = Role::kWorker;
   int index = 0;
-  int incarnation = 0;            // Pods made for this index so far; 0: none yet
+  int incarnation = 0;  // Pods made for this index so far; 0: none yet
   Phase phase = Phase::kPending;
-  bool present = false;           // its Pod object exists
-  bool alive = false;             // a process of it may exist: started or being started, exit not seen
-  bool deleting = false;          // its Pod is being deleted (by us or by a user)
-  bool disrupted = false;         // ... by somebody else, or lost with its node: a disruption
-  bool completed = false;         // an exit 0 counted: in replica scope it never runs again (O11)
-  int restarts = 0;               // in-place restarts of the present Pod
+  bool present = false;    // its Pod object exists
+  bool alive = false;      // a process of it may exist: started or being started, exit not seen
+  bool deleting = false;   // its Pod is being deleted (by us or by a user)
+  bool disrupted = false;  // ... by somebody else, or lost with its node: a disruption
+  bool completed = false;  // an exit 0 counted: in replica scope it never runs again (O11)
+  int restarts = 0;        // in-place restarts of the present Pod
   std::optional<base::Instant> restart_at;  // in-place restart waits until then
   std::optional<fleet::Grant> grant;
   std::optional<base::Instant> granted;     // since when it holds `grant`: start of its charge
@@ -67,21 +67,21 @@ struct Replica {
   std::optional<base::Instant> started;     // process running
   std::optional<base::Instant> stop_asked;  // SIGTERM sent
   std::optional<base::Instant> kill_at;     // SIGKILL then, if it is still alive
-  bool killed = false;            // SIGKILL sent
+  bool killed = false;                      // SIGKILL sent
   int streak = 0;                 // short runs that failed in a row: sets the restart delay
   std::optional<Exit> exit;       // of the present Pod's main container
   bool exit_taken = false;        // ... and it was judged: counted, told
   std::optional<Exit> last_exit;  // of the one before
   // Reported by the job's own module; may be lost with the server.
   bool hello = false;
-  std::int64_t step = -1;         // -1: none yet
+  std::int64_t step = -1;  // -1: none yet
   bool operator==(const Replica&) const = default;
 
   base::ReplicaId Id(base::JobId job) const { return {job, role, index, incarnation}; }
 };
 
 struct Checkpoint {
-  std::int64_t step = -1;         // -1: unknown
+  std::int64_t step = -1;  // -1: unknown
   base::Instant at;
   std::string path;
   bool operator==(const Checkpoint&) const = default;
@@ -104,8 +104,9 @@ struct Reason {
   std::int64_t need = 0;
   std::int64_t have = 0;
   std::optional<base::Instant> start_latest;
-  std::map<std::string, std::string> values;  // of the sentence, so that it can be said in Chinese too
-  std::string help;                           // cheapest change, as in plan::Refusal
+  std::map<std::string, std::string>
+      values;        // of the sentence, so that it can be said in Chinese too
+  std::string help;  // cheapest change, as in plan::Refusal
   bool operator==(const Reason&) const = default;
 };
 
@@ -117,24 +118,25 @@ struct Status {
 
   // ours: status.pondage
   Stage stage = Stage::kWaiting;
-  Drain drain = Drain::kNone;   // why it leaves; while it waits: why it left last
+  Drain drain = Drain::kNone;                   // why it leaves; while it waits: why it left last
   std::optional<base::Instant> drain_deadline;  // SIGKILL for whoever is left
   std::optional<base::Instant> not_before;      // end of the restart delay
   base::Instant queued;                         // its place in the queue; kept over requeues
   std::optional<base::Instant> bound;
   std::optional<Reason> reason;
-  int attempt = 0;              // binds so far
-  int restarts = 0;             // counted against backoffLimit; never falls
-  int disruptions = 0;          // counted apart
-  int voluntary = 0;            // exits 42 without notice in a row
-  int streak = 0;               // short attempts that failed in a row: sets the restart delay
+  int attempt = 0;      // binds so far
+  int restarts = 0;     // counted against backoffLimit; never falls
+  int disruptions = 0;  // counted apart
+  int voluntary = 0;    // exits 42 without notice in a row
+  int streak = 0;       // short attempts that failed in a row: sets the restart delay
   std::optional<Checkpoint> checkpoint;
-  std::optional<base::Instant> checkpoint_before;  // newest checkpoint's time when leaving was asked
-  std::optional<Exit> cause;    // first exit of the attempt that ended it; of the last such attempt
-  std::string cause_replica;    // "worker-1"
-  std::string user_stop;        // who asked to stop, when one did
-  // Roles in order, index ascending. An index that was scaled in stays as an entry without a Pod, so
-  // that its incarnations go on counting.
+  std::optional<base::Instant>
+      checkpoint_before;      // newest checkpoint's time when leaving was asked
+  std::optional<Exit> cause;  // first exit of the attempt that ended it; of the last such attempt
+  std::string cause_replica;  // "worker-1"
+  std::string user_stop;      // who asked to stop, when one did
+  // Roles in order, index ascending. An index that was scaled in stays as an entry without a Pod,
+  // so that its incarnations go on counting.
   std::vector<Replica> replicas;
 
   bool operator==(const Status&) const = default;

@@ -14,7 +14,12 @@
 namespace pondage::job {
 
 enum class FieldErrorKind : std::uint8_t {
-  kRequired, kInvalid, kNotSupported, kForbidden, kDuplicate, kTooLong
+  kRequired,
+  kInvalid,
+  kNotSupported,
+  kForbidden,
+  kDuplicate,
+  kTooLong
 };
 struct FieldError {
   FieldErrorKind kind;
@@ -24,25 +29,28 @@ struct FieldError {
 };
 
 // What a draft says before it is trusted. Names as spelled by the author.
-struct DraftContainer { std::string name; std::string image; };
+struct DraftContainer {
+  std::string name;
+  std::string image;
+};
 struct DraftRole {
-  std::string spelled;                  // key in tfReplicaSpecs
+  std::string spelled;  // key in tfReplicaSpecs
   bool is_null = false;
   std::optional<std::int64_t> replicas;
-  std::string restart_policy;           // empty: unset
+  std::string restart_policy;  // empty: unset
   std::vector<DraftContainer> containers;
   std::vector<FieldError> template_errors;  // what Pod validation found, paths relative to the role
 };
 struct Draft {
   std::string name;
-  bool has_roles = false;               // spec.tfReplicaSpecs is present
-  std::vector<DraftRole> roles;         // in the order of the document
+  bool has_roles = false;        // spec.tfReplicaSpecs is present
+  std::vector<DraftRole> roles;  // in the order of the document
   std::string clean_pod_policy;
   std::string success_policy;
   std::optional<std::string> managed_by;
   std::optional<std::int64_t> ttl_s, deadline_s, backoff_limit, min_available;
-  std::optional<std::string> queue;     // schedulingPolicy.queue
-  bool dynamic_worker = false;          // enableDynamicWorker
+  std::optional<std::string> queue;  // schedulingPolicy.queue
+  bool dynamic_worker = false;       // enableDynamicWorker
   std::vector<FieldError> annotation_errors;
 };
 

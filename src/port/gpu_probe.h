@@ -17,13 +17,13 @@ struct GpuProcess {
 };
 
 struct GpuReading {
-  std::string id;              // UUID, or "virtual-0"
+  std::string id;  // UUID, or "virtual-0"
   std::string type;
   base::Bytes memory;
   base::Bytes memory_used;
   std::string pci;
   int numa = -1;
-  int island = -1;             // same number: joined by NVLink
+  int island = -1;  // same number: joined by NVLink
   int utilisation_percent = -1;
   int temperature_c = -1;
   int power_w = -1;
@@ -33,8 +33,8 @@ struct GpuReading {
 };
 
 struct GpuInventory {
-  std::string driver;          // "550.54.15"; empty: none
-  std::string cuda;            // highest CUDA the driver serves, "12.4"
+  std::string driver;  // "550.54.15"; empty: none
+  std::string cuda;    // highest CUDA the driver serves, "12.4"
   std::vector<GpuReading> gpus;
 };
 

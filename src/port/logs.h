@@ -14,9 +14,10 @@
 namespace pondage::port {
 
 struct LogChunk {
-  std::int64_t offset = 0;   // of the first byte handed out, counted from the first byte ever written
+  std::int64_t offset =
+      0;  // of the first byte handed out, counted from the first byte ever written
   std::string bytes;
-  bool ended = false;        // the program is gone and nothing follows behind these bytes
+  bool ended = false;  // the program is gone and nothing follows behind these bytes
 };
 
 class Logs {

@@ -24,27 +24,27 @@ namespace pondage::port {
 
 // A directory or file that appears at `target` for one replica alone.
 struct Mount {
-  std::string source;    // absolute path on this machine; empty: a new empty directory
-  std::string target;    // absolute path inside
+  std::string source;  // absolute path on this machine; empty: a new empty directory
+  std::string target;  // absolute path inside
   bool read_only = false;
   auto operator<=>(const Mount&) const = default;
 };
 
 // What one program needs. Strings are exact bytes; no shell.
 struct Launch {
-  std::string uid;                      // of the Pod: names its directory below the data directory
-  int start = 0;                        // in-place restarts so far: each has its own log file
-  std::vector<std::string> argv;        // argv[0] is looked up in the PATH of `env`
+  std::string uid;                // of the Pod: names its directory below the data directory
+  int start = 0;                  // in-place restarts so far: each has its own log file
+  std::vector<std::string> argv;  // argv[0] is looked up in the PATH of `env`
   std::map<std::string, std::string> env;  // whole environment
   std::string working_dir;
   std::vector<Mount> mounts;
-  std::vector<int> ports;               // must be free to listen on: probed before the start
+  std::vector<int> ports;  // must be free to listen on: probed before the start
   std::optional<std::uint32_t> user_id, group_id;
-  base::Bytes memory_limit;             // 0: none
-  base::MilliCpu cpu_limit;             // 0: none
-  std::int64_t pids_limit = 0;          // 0: none
-  base::Bytes log_cap;                  // kept per start, over all rotated files
-  std::string checkpoint_dir;           // watched for newer checkpoints; empty: none
+  base::Bytes memory_limit;     // 0: none
+  base::MilliCpu cpu_limit;     // 0: none
+  std::int64_t pids_limit = 0;  // 0: none
+  base::Bytes log_cap;          // kept per start, over all rotated files
+  std::string checkpoint_dir;   // watched for newer checkpoints; empty: none
 };
 
 struct Started {
@@ -58,11 +58,11 @@ struct NotStarted {
   int start = 0;
   std::string message;
   std::vector<int> ports_taken;
-  bool not_found = false;               // 127: no such program
-  bool not_executable = false;          // 126
-  std::string id;                       // of the message catalogue ("PND-R002"); may be empty
+  bool not_found = false;       // 127: no such program
+  bool not_executable = false;  // 126
+  std::string id;               // of the message catalogue ("PND-R002"); may be empty
 };
-struct Said {                           // by the job's own module
+struct Said {  // by the job's own module
   std::string uid;
   int start = 0;
   std::int64_t step = -1;
@@ -71,17 +71,17 @@ struct Said {                           // by the job's own module
   std::int64_t input_wait_permille = -1;  // share of the step spent waiting for input
   base::Instant at;
 };
-struct Saved {                          // a newer checkpoint was seen in the checkpoint directory
+struct Saved {  // a newer checkpoint was seen in the checkpoint directory
   std::string uid;
-  std::int64_t step = -1;               // -1: its name does not say
+  std::int64_t step = -1;  // -1: its name does not say
   std::string path;
   base::Instant at;
 };
 struct Exited {
   std::string uid;
   int start = 0;
-  int code = 0;                         // as a shell shows it
-  std::string reason;                   // Completed, Error, OOMKilled, Lost
+  int code = 0;        // as a shell shows it
+  std::string reason;  // Completed, Error, OOMKilled, Lost
   std::string message;
   base::Instant at;
   std::int64_t at_monotonic_ms = 0;
@@ -96,16 +96,20 @@ class Runner {
 
   // Once, before anything else.
   virtual void Listen(Sink sink) = 0;
-  // After a restart of the server: take over what is running; each uid is answered by Started (again)
-  // or Exited.
-  struct Known { std::string uid; int start = 0; std::string checkpoint_dir; };
+  // After a restart of the server: take over what is running; each uid is answered by Started
+  // (again) or Exited.
+  struct Known {
+    std::string uid;
+    int start = 0;
+    std::string checkpoint_dir;
+  };
   virtual void Adopt(const std::vector<Known>& known) = 0;
 
   virtual void Start(const Launch& launch) = 0;
   virtual void Stop(const std::string& uid, base::Millis grace) = 0;  // SIGTERM, then SIGKILL
   virtual void Kill(const std::string& uid) = 0;
-  // The exit of this start was taken for good (committed): its record may go. Logs stay until Erase,
-  // and the start stays known: it is never carried out again.
+  // The exit of this start was taken for good (committed): its record may go. Logs stay until
+  // Erase, and the start stays known: it is never carried out again.
   virtual void Forget(const std::string& uid, int start) = 0;
   virtual void Erase(const std::string& uid) = 0;  // logs and working files too
 };

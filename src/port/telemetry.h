@@ -13,12 +13,12 @@
 namespace pondage::port {
 
 struct ReplicaReading {
-  std::string uid;                         // of the Pod
+  std::string uid;  // of the Pod
   std::int64_t step = -1;
   std::int64_t checkpoint_step = -1;
   std::int64_t input_wait_permille = -1;
-  std::int64_t cpu_ms = -1;                // used so far, whole tree
-  std::int64_t memory_bytes = -1;          // resident, whole tree
+  std::int64_t cpu_ms = -1;        // used so far, whole tree
+  std::int64_t memory_bytes = -1;  // resident, whole tree
   base::Instant at;
 };
 

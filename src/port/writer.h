@@ -16,20 +16,20 @@ namespace pondage::port {
 struct Write {
   enum class Op : std::uint8_t { kCreate, kReplace, kDelete };
   Op op = Op::kCreate;
-  Change change;                       // of kDelete only the key is read
-  std::optional<Revision> expected;    // must be the object's present revision, else kConflict
-  std::string expected_uid;            // must be its uid, else kConflict; empty: any
-  bool status_only = false;            // a write to the status subresource by a client
-  bool dry_run = false;                // answer as if real; nothing is stored
-  std::optional<base::Millis> grace;   // of kDelete
-  bool orphan = false;                 // of kDelete: dependents stay, their owner references go
-  std::string user;                    // who asks, for events and the job's `user`
+  Change change;                      // of kDelete only the key is read
+  std::optional<Revision> expected;   // must be the object's present revision, else kConflict
+  std::string expected_uid;           // must be its uid, else kConflict; empty: any
+  bool status_only = false;           // a write to the status subresource by a client
+  bool dry_run = false;               // answer as if real; nothing is stored
+  std::optional<base::Millis> grace;  // of kDelete
+  bool orphan = false;                // of kDelete: dependents stay, their owner references go
+  std::string user;                   // who asks, for events and the job's `user`
 };
 
 // What became of it. `object`: as stored (delete: the last state, marked as being deleted or gone).
 struct Written {
   Object object;
-  bool gone = false;                   // of kDelete: the object does not exist any more
+  bool gone = false;  // of kDelete: the object does not exist any more
 };
 
 class Writer {
