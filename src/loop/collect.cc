@@ -1,4 +1,5 @@
 // What goes with a deleted object: its dependents, its programs' logs, a namespace's content.
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -9,6 +10,11 @@
 #include "manifest/tfjob.h"
 
 namespace pondage::loop {
+namespace {
+
+constexpr std::string_view kTfJobs = "tfjobs.kubeflow.org";
+
+}  // namespace
 
 void Turner::Remove(const port::Object& object, bool orphan) {
   const auto parsed = pending_.Parsed(object.key);
@@ -22,7 +28,7 @@ void Turner::Remove(const port::Object& object, bool orphan) {
     return;
   }
   pending_.Delete(object);
-  if (object.key.kind == "tfjobs.kubeflow.org") {
+  if (object.key.kind == kTfJobs) {
     deleted_in_.push_back(object.key.space);
     orders_.push_back({.type = Order::Type::kDiscard, .body = *object.body});
   }
@@ -33,7 +39,7 @@ void Turner::Remove(const port::Object& object, bool orphan) {
   } else if (object.key.kind == "priorityclasses.scheduling.k8s.io") {
     loop_.priorities_.erase(object.key.name);
   }
-  CollectOwned(object.uid, orphan);
+  ownerless_.push_back({object.uid, orphan});
 }
 
 void Turner::RemoveJob(const port::Object& object) {
@@ -72,23 +78,46 @@ void Turner::MarkDeleting(const port::Object& object, base::Millis grace) {
   PutObject(object.key, *parsed, IsLive(object.key), std::nullopt);
 }
 
-void Turner::CollectOwned(const std::string& uid, bool orphan) {
-  for (const manifest::Kind& kind : manifest::Kinds()) {
-    if (!kind.namespaced || kind.storage.empty()) continue;
-    const auto owned = loop_.store_.List({.kind = std::string(kind.storage), .facet = "o:" + uid});
-    if (!owned) continue;
-    for (const port::Object& object : owned->objects) {
-      const auto now = pending_.Get(object.key);
-      if (!now || now->uid != object.uid) continue;
-      if (orphan) {
-        DropOwner(*now, uid);
-      } else if (object.key.kind == "tfjobs.kubeflow.org") {
-        RemoveJob(*now);
-      } else {
-        Remove(*now, false);
-      }
+// A list and not a recursion: owners may form chains as long as anybody likes, and circles.
+void Turner::Collect() {
+  while (!ownerless_.empty()) {
+    const Ownerless next = std::move(ownerless_.back());
+    ownerless_.pop_back();
+    for (const manifest::Kind& kind : manifest::Kinds()) {
+      if (!kind.namespaced || kind.storage.empty()) continue;
+      const auto owned =
+          loop_.store_.List({.kind = std::string(kind.storage), .facet = "o:" + next.uid});
+      if (!owned) continue;
+      for (const port::Object& object : owned->objects) LoseOwner(object, next);
     }
   }
+}
+
+void Turner::LoseOwner(const port::Object& object, const Ownerless& owner) {
+  const auto now = pending_.Get(object.key);
+  if (!now || now->uid != object.uid) return;
+  if (owner.orphan || IsOwnedElsewhere(*now, owner.uid)) {
+    DropOwner(*now, owner.uid);
+  } else if (object.key.kind == kTfJobs) {
+    RemoveJob(*now);
+  } else {
+    Remove(*now, false);
+  }
+}
+
+// What another owner that is there owns too stays with that one, as in Kubernetes.
+bool Turner::IsOwnedElsewhere(const port::Object& object, const std::string& uid) const {
+  const auto parsed = pending_.Parsed(object.key);
+  if (!parsed) return false;
+  return std::ranges::any_of(manifest::OwnersOf(*parsed), [&](const manifest::Owner& owner) {
+    if (owner.uid == uid) return false;
+    const manifest::Kind* kind = manifest::FindKindByName(owner.group, owner.kind);
+    if (kind == nullptr) return false;
+    const port::Key key{std::string(kind->storage), kind->namespaced ? object.key.space : "",
+                        owner.name};
+    const auto there = pending_.Get(key);
+    return there && there->uid == owner.uid;
+  });
 }
 
 void Turner::DropOwner(const port::Object& object, const std::string& uid) {
@@ -132,7 +161,7 @@ void Turner::EmptyNamespace(const std::string& name) {
 // All of them at first, later one that was created while the namespace was asked to go.
 void Turner::RemoveJobsOfNamespaces() {
   for (const std::string& name : loop_.terminating_) {
-    for (const port::Object& job : Inside(name, "tfjobs.kubeflow.org")) {
+    for (const port::Object& job : Inside(name, kTfJobs)) {
       if (job.body->find("\"deletionTimestamp\"") == std::string::npos) RemoveJob(job);
     }
   }
@@ -152,7 +181,7 @@ void Turner::FinishNamespaces() {
 
 // Programs end first, and what a job says when it goes (Events) goes last. True: nothing is left.
 bool Turner::FinishNamespace(const std::string& name) {
-  if (!Inside(name, "tfjobs.kubeflow.org").empty()) return false;
+  if (!Inside(name, kTfJobs).empty()) return false;
   bool empty = true;
   for (const manifest::Kind& kind : manifest::Kinds()) {
     if (!kind.namespaced || kind.storage.empty()) continue;

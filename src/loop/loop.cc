@@ -116,7 +116,7 @@ base::Instant Loop::Turn() {
   }
   turn.CarryOut();
   const std::scoped_lock lock(mutex_);
-  if (!inputs_.empty()) return now;
+  if (!inputs_.empty() || !noted_.empty()) return now;
   return std::min({pool_wake_, due_, queue_due_});
 }
 
@@ -150,6 +150,7 @@ base::Result<void> Loop::Load() {
   shown_.clear();
   priorities_.clear();
   jobs_.clear();
+  noted_.clear();
   terminating_.clear();
   TRY_DO(LoadRest(facts));
   TRY_DO(LoadJobs(facts));

@@ -103,6 +103,8 @@ class Loop : public port::Writer {
   // The loop's own memory: derived from the store at Load.
   std::unique_ptr<pool::Pool> pool_;
   bool loaded_ = false;
+  // Facts that the last turn's decisions brought about, and that are durable with them.
+  std::vector<pool::Fact> noted_;
   base::Instant pool_wake_ = base::kNever;
   base::Instant due_ = base::kNever;                          // of the store's next due object
   std::map<std::string, base::ReplicaId, std::less<>> pods_;  // Pods that exist, by uid

@@ -243,6 +243,94 @@ TEST_F(LoopTest, WhatADeletedObjectOwnedGoesWithIt) {
   EXPECT_EQ(Count("secrets"), 0u);
 }
 
+boost::json::object OwnedBy(boost::json::object object, const std::string& kind,
+                            const std::vector<std::string>& owners) {
+  boost::json::array references;
+  for (const std::string& name : owners) {
+    references.push_back(
+        boost::json::object{{"apiVersion", kind == "TFJob" ? "kubeflow.org/v1" : "v1"},
+                            {"kind", kind},
+                            {"name", name},
+                            {"uid", manifest::UidFrom(kind + name)}});
+  }
+  object["metadata"].as_object()["ownerReferences"] = std::move(references);
+  return object;
+}
+
+TEST_F(LoopTest, WhatAnotherOwnerStillOwnsStays) {
+  ASSERT_TRUE(Create("configmaps", "default", Object("v1", "ConfigMap", "a", {})));
+  ASSERT_TRUE(Create("configmaps", "default", Object("v1", "ConfigMap", "b", {})));
+  ASSERT_TRUE(Create("secrets", "default",
+                     OwnedBy(Object("v1", "Secret", "s", {}), "ConfigMap", {"a", "b"})));
+  ASSERT_TRUE(Delete("configmaps", "a"));
+  const auto owners = manifest::OwnersOf(Stored("secrets", "s"));
+  ASSERT_EQ(owners.size(), 1u);
+  EXPECT_EQ(owners.front().name, "b");
+  ASSERT_TRUE(Delete("configmaps", "b"));
+  EXPECT_EQ(Count("secrets"), 0u);
+}
+
+TEST_F(LoopTest, OwnersInACircleAllGo) {
+  for (const auto& [name, owner] : {std::pair{"a", "c"}, {"b", "a"}, {"c", "b"}, {"d", "d"}}) {
+    ASSERT_TRUE(Create("configmaps", "default",
+                       OwnedBy(Object("v1", "ConfigMap", name, {}), "ConfigMap", {owner})));
+  }
+  EXPECT_TRUE(Delete("configmaps", "b")->gone);
+  EXPECT_TRUE(Delete("configmaps", "d")->gone);
+  EXPECT_EQ(Count("configmaps"), 0u);
+}
+
+// A job that another job owns leaves when that one has left: its programs are asked to go.
+TEST_F(LoopTest, AJobThatAJobOwnsLeavesBehindIt) {
+  ASSERT_TRUE(Create(kTfJobs, "default", Job("a", 1)));
+  const std::string first = runner_.last_uid;
+  ASSERT_TRUE(Create(kTfJobs, "default", OwnedBy(Job("b", 1), "TFJob", {"a"})));
+  const std::string second = runner_.last_uid;
+  ASSERT_TRUE(Delete(kTfJobs, "a"));
+  loop_->Tell(port::Exited{.uid = first, .code = 143, .reason = "Error"});
+  EXPECT_EQ(loop_->Turn(), clock_.Now()) << "the pool has still to learn of it";
+  loop_->Turn();
+  EXPECT_TRUE(std::ranges::count(runner_.orders, "stop " + second));
+  loop_->Tell(port::Exited{.uid = second, .code = 143, .reason = "Error"});
+  loop_->Turn();
+  EXPECT_EQ(Count(kTfJobs), 0u);
+}
+
+// Finds who is owned as the real store does, by an index; a list of all would take an hour here.
+class ChainStore : public port::MemoryStore {
+ public:
+  base::Result<port::Listing> List(const port::ListQuery& query) const override {
+    if (!query.facet.starts_with("o:")) return MemoryStore::List(query);
+    port::Listing listing;
+    const auto owned = owned_by.find(query.facet.substr(2));
+    if (owned == owned_by.end() || owned->second.kind != query.kind) return listing;
+    if (auto object = Get(owned->second)) listing.objects.push_back(*std::move(object));
+    return listing;
+  }
+  std::map<std::string, port::Key, std::less<>> owned_by;
+};
+
+TEST_F(LoopTest, AChainOfOwnersHasNoEndThatIsTooFar) {
+  constexpr int kLength = 20'000;
+  ChainStore store;
+  port::Batch batch;
+  const auto name = [](int i) { return fmt::format("c{}", i); };
+  for (int i = 0; i < kLength; ++i) {
+    const auto object = Object("v1", "ConfigMap", name(i), {});
+    batch.changes.push_back(
+        ChangeOf("configmaps", "default", OwnedBy(object, "ConfigMap", {name(i - 1)})));
+    store.owned_by[manifest::UidFrom("ConfigMap" + name(i - 1))] = batch.changes.back().key;
+  }
+  ASSERT_TRUE(store.Commit(batch));
+  Loop loop(Settings{}, store, runner_, clock_, launcher_);
+  bool gone = false;
+  loop.Submit({.op = port::Write::Op::kDelete, .change = {.key = batch.changes.front().key}},
+              [&](const base::Result<port::Written>& written) { gone = written && written->gone; });
+  loop.Turn();
+  EXPECT_TRUE(gone);
+  EXPECT_TRUE(store.List({.kind = "configmaps"})->objects.empty());
+}
+
 // What a job says when it goes stands in its namespace: it must not keep the namespace.
 TEST_F(LoopTest, ANamespaceGoesWithItsJobsAndWhatTheySaid) {
   const port::Key space{"namespaces", "", "lab"};

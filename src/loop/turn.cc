@@ -111,15 +111,19 @@ void Turner::TakeDue() {
       Remove(*present, false);
     }
   }
+  Collect();
 }
 
 void Turner::Step() {
   RemoveJobsOfNamespaces();
+  Collect();
   decisions_ = loop_.pool_->Step(facts_, now_);
+  facts_.clear();  // what is noted from here on the pool learns in the next turn
   for (const pool::Decision& decision : decisions_) {
     std::visit([this](const auto& decided) { Decide(decided); }, decision);
   }
   if (!loop_.terminating_.empty()) FinishNamespaces();
+  Collect();
   if (loop_.queue_due_ <= now_) ShowQueues();
 }
 
@@ -166,6 +170,7 @@ void Turner::CountTurn() {
 }
 
 void Turner::CarryOut() {
+  loop_.noted_ = std::move(facts_);
   CountTurn();
   for (Answer& answer : answers_) {
     if (!answer.object) {

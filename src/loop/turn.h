@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "loop/loop.h"
@@ -15,7 +16,8 @@ namespace pondage::loop {
 
 class Turner {
  public:
-  Turner(Loop& loop, base::Instant now) : loop_(loop), now_(now), pending_(loop.store_) {}
+  Turner(Loop& loop, base::Instant now)
+      : loop_(loop), now_(now), pending_(loop.store_), facts_(std::exchange(loop.noted_, {})) {}
 
   // In: an input's changes are drafted, and what it means to the pool is noted.
   void Take(Loop::WriteInput& input);
@@ -61,7 +63,13 @@ class Turner {
   void Remove(const port::Object& object, bool orphan);
   void RemoveJob(const port::Object& object);
   bool RemovePod(const port::Object& object);
-  void CollectOwned(const std::string& uid, bool orphan);
+  struct Ownerless {
+    std::string uid;  // of an owner that went
+    bool orphan = false;
+  };
+  void Collect();
+  void LoseOwner(const port::Object& object, const Ownerless& owner);
+  bool IsOwnedElsewhere(const port::Object& object, const std::string& uid) const;
   void DropOwner(const port::Object& object, const std::string& uid);
   void EmptyNamespace(const std::string& name);
   void RemoveJobsOfNamespaces();
@@ -108,6 +116,7 @@ class Turner {
   std::vector<Answer> answers_;
   std::vector<Order> orders_;
   std::vector<pool::Decision> decisions_;
+  std::vector<Ownerless> ownerless_;     // what they owned is still to be looked for
   std::vector<std::string> created_in_;  // namespaces of jobs that this turn creates
   std::vector<std::string> deleted_in_;  // ... and deletes
 };

@@ -115,6 +115,7 @@ base::Result<port::Object> Turner::ApplyDelete(const port::Write& write, const p
   } else if (kind != "pods" || !RemovePod(old)) {
     Remove(old, write.orphan);
   }
+  Collect();
   // What is left of it, else its last state.
   auto left = pending_.Get(old.key);
   return left ? *left : old;

@@ -67,6 +67,24 @@ Packed Pack(const json::object& object) {
   return packed;
 }
 
+std::vector<Owner> OwnersOf(const json::object& object) {
+  const json::object* metadata = ObjectAt(object, "metadata");
+  const json::value* owners =
+      metadata == nullptr ? nullptr : metadata->if_contains("ownerReferences");
+  std::vector<Owner> found;
+  if (owners == nullptr || !owners->is_array()) return found;
+  for (const json::value& owner : owners->get_array()) {
+    if (!owner.is_object()) continue;
+    const std::string version = FieldText(owner.get_object(), "apiVersion");
+    const auto slash = version.find('/');
+    found.push_back({.group = slash == std::string::npos ? "" : version.substr(0, slash),
+                     .kind = FieldText(owner.get_object(), "kind"),
+                     .name = FieldText(owner.get_object(), "name"),
+                     .uid = FieldText(owner.get_object(), "uid")});
+  }
+  return found;
+}
+
 std::string Facets(const json::object& object, const std::vector<std::string>& field_paths) {
   std::vector<std::string> lines;
   const auto add = [&lines](std::string line) {

@@ -64,6 +64,12 @@ struct Packed {
 };
 Packed Pack(const boost::json::object& object);
 
+// metadata.ownerReferences; what is no reference is left out.
+struct Owner {
+  std::string group, kind, name, uid;
+};
+std::vector<Owner> OwnersOf(const boost::json::object& object);
+
 // Facet lines (port::Object::facets) of an object: its labels, owners, metadata.name/namespace and
 // the fields named in `field_paths` ("spec.nodeName").
 std::string Facets(const boost::json::object& object, const std::vector<std::string>& field_paths);
