@@ -9,9 +9,9 @@
 
 #include "cmd/context.h"
 #include "cmd/mains.h"
-#include "cmd/output.h"
-#include "cmd/text.h"
-#include "cmd/trouble.h"
+#include "terminal/output.h"
+#include "terminal/text.h"
+#include "terminal/trouble.h"
 
 namespace pondage::cmd {
 namespace {
@@ -32,33 +32,33 @@ std::string Absolute(const std::string& path) {
   return error ? path : absolute.lexically_normal().string();
 }
 
-base::Result<int> ListEnvironments(Context& context, Client& client) {
+base::Result<int> ListEnvironments(Context& context, client::Client& client) {
   TRY(const json::value answer, client.Get(kEnvironments));
-  const Screen& screen = context.screen();
-  Listing listing;
+  const terminal::Screen& screen = context.screen();
+  terminal::Listing listing;
   listing.schema = "pondage.env/1";
   for (const char* word : {"IMAGE", "PATH"}) listing.table.headings.push_back(screen.Word(word));
   listing.table.headings.insert(listing.table.headings.begin() + 1,
                                 {"PYTHON", "TENSORFLOW", "KERAS"});
-  for (const json::value& entry : Items(answer, {"environments"})) {
+  for (const json::value& entry : client::Items(answer, {"environments"})) {
     json::object item = entry.is_object() ? entry.get_object() : json::object();
-    item["name"] = Text(entry, {"image"});
+    item["name"] = client::Text(entry, {"image"});
     listing.items.push_back(std::move(item));
     const auto cell = [&](const char* name) {
-      const std::string text = Text(entry, {name});
-      return Cell{text.empty() ? "-" : text};
+      const std::string text = client::Text(entry, {name});
+      return terminal::Cell{text.empty() ? "-" : text};
     };
     listing.table.rows.push_back(
         {cell("image"), cell("python"), cell("tensorflow"), cell("keras"), cell("path")});
   }
-  context.Print(Render(listing, screen, Now()));
-  return kDone;
+  context.Print(terminal::Render(listing, screen, terminal::Now()));
+  return terminal::kDone;
 }
 
 }  // namespace
 
 base::Result<int> EnvMain(Context& context) {
-  TRY(Client * client, context.Server());
+  TRY(client::Client * client, context.Server());
   const auto& words = context.line().words;
   const std::string verb = words.empty() ? "ls" : words[0];
   if (verb == "ls") return ListEnvironments(context, *client);
@@ -69,17 +69,17 @@ base::Result<int> EnvMain(Context& context) {
     std::vector<std::string> found;
     for (const auto& [key, word] :
          {std::pair("python", "Python"), {"tensorflow", "TensorFlow"}, {"keras", "Keras"}}) {
-      if (const std::string version = Text(made, {key}); !version.empty())
+      if (const std::string version = client::Text(made, {key}); !version.empty())
         found.push_back(fmt::format("{} {}", word, version));
     }
     context.Print(fmt::format("{} = {}{}\n", words[1], Absolute(words[2]),
-                              found.empty() ? "" : "  (" + Join(found, ", ") + ")"));
-    return kDone;
+                              found.empty() ? "" : "  (" + terminal::Join(found, ", ") + ")"));
+    return terminal::kDone;
   }
   if (words.size() != 2) return std::unexpected(Write("env rm IMAGE"));
-  TRY_DO(client->Delete(std::string(kEnvironments) + "?image=" + PercentEncode(words[1])));
+  TRY_DO(client->Delete(std::string(kEnvironments) + "?image=" + client::PercentEncode(words[1])));
   context.Print(fmt::format("{} {}\n", words[1], context.screen().Pick("removed", "已移除")));
-  return kDone;
+  return terminal::kDone;
 }
 
 namespace {
@@ -94,7 +94,7 @@ std::string Base64(const std::string& bytes) {
 }
 
 // A kubeconfig for one token, readable by its owner only.
-base::Result<void> WriteKubeconfig(const std::string& path, const ServerPlace& place,
+base::Result<void> WriteKubeconfig(const std::string& path, const client::ServerPlace& place,
                                    const std::string& user, const std::string& space,
                                    const std::string& token) {
   json::object cluster{{"server", place.Url()}};
@@ -106,7 +106,7 @@ base::Result<void> WriteKubeconfig(const std::string& path, const ServerPlace& p
       json::array{json::object{{"name", user}, {"user", json::object{{"token", token}}}}};
   config["contexts"] = json::array{json::object{{"name", "pondage"}, {"context", context}}};
   config["current-context"] = "pondage";
-  const std::string text = ToYaml(config);
+  const std::string text = terminal::ToYaml(config);
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file < 0) {
     return Fail(Kind::kInvalid, "PND-C010", "",
@@ -118,8 +118,8 @@ base::Result<void> WriteKubeconfig(const std::string& path, const ServerPlace& p
   return {};
 }
 
-base::Result<int> CreateToken(Context& context, Client& client, const std::string& name) {
-  const Invocation& line = context.line();
+base::Result<int> CreateToken(Context& context, client::Client& client, const std::string& name) {
+  const grammar::Invocation& line = context.line();
   std::vector<std::string> spaces = line.Values("space");
   if (spaces.empty()) spaces.push_back(name);
   json::object body{{"name", name}, {"admin", line.Has("admin")}};
@@ -138,7 +138,7 @@ base::Result<int> CreateToken(Context& context, Client& client, const std::strin
       return std::unexpected(present.error());
   }
   TRY(const json::value made, client.Post(kTokens, body));
-  const std::string token = Text(made, {"token"});
+  const std::string token = client::Text(made, {"token"});
   if (!line.Has("write")) {
     context.Print(token + "\n");
     context.Note(
@@ -146,65 +146,65 @@ base::Result<int> CreateToken(Context& context, Client& client, const std::strin
                               "PONDAGE_TOKEN=... (or --write FILE)\n",
                               "令牌只显示这一次; 使用方法: export PONDAGE_SERVER=URL "
                               "PONDAGE_TOKEN=... (或 --write FILE)\n"));
-    return kDone;
+    return terminal::kDone;
   }
   TRY_DO(WriteKubeconfig(line.Value("write"), client.place(), name, spaces[0], token));
   context.Print(line.Value("write") + "\n");
   context.Note(fmt::format(fmt::runtime(context.screen().Pick("{0} sets: export KUBECONFIG={1}\n",
                                                               "{0} 设置: export KUBECONFIG={1}\n")),
                            name, Absolute(line.Value("write"))));
-  return kDone;
+  return terminal::kDone;
 }
 
-base::Result<int> ListTokens(Context& context, Client& client) {
+base::Result<int> ListTokens(Context& context, client::Client& client) {
   TRY(const json::value answer, client.Get(kTokens));
-  const Screen& screen = context.screen();
-  Listing listing;
+  const terminal::Screen& screen = context.screen();
+  terminal::Listing listing;
   listing.schema = "pondage.token/1";
   listing.table.headings = {screen.Word("NAME"), screen.Pick("RIGHTS", "权限"),
                             screen.Word("NAMESPACE")};
-  for (const json::value& entry : Items(answer, {"tokens"})) {
+  for (const json::value& entry : client::Items(answer, {"tokens"})) {
     listing.items.push_back(entry);
     std::vector<std::string> spaces;
     std::vector<std::string> verbs;
-    for (const json::value& space : Items(entry, {"namespaces"}))
+    for (const json::value& space : client::Items(entry, {"namespaces"}))
       spaces.emplace_back(space.is_string() ? std::string(space.get_string()) : "");
-    for (const json::value& verb : Items(entry, {"verbs"}))
+    for (const json::value& verb : client::Items(entry, {"verbs"}))
       verbs.emplace_back(verb.is_string() ? std::string(verb.get_string()) : "");
-    const bool admin = IsTrue(entry, {"admin"});
+    const bool admin = client::IsTrue(entry, {"admin"});
     listing.table.rows.push_back(
-        {{Text(entry, {"name"})},
+        {{client::Text(entry, {"name"})},
          {admin           ? "admin"
           : verbs.empty() ? std::string(screen.Pick("all verbs", "全部操作"))
-                          : Join(verbs, ",")},
-         {admin ? "*" : Join(spaces, ",")}});
+                          : terminal::Join(verbs, ",")},
+         {admin ? "*" : terminal::Join(spaces, ",")}});
   }
-  context.Print(Render(listing, screen, Now()));
-  return kDone;
+  context.Print(terminal::Render(listing, screen, terminal::Now()));
+  return terminal::kDone;
 }
 
 }  // namespace
 
 base::Result<int> TokenMain(Context& context) {
-  TRY(Client * client, context.Server());
+  TRY(client::Client * client, context.Server());
   const auto& words = context.line().words;
   const std::string verb = words.empty() ? "ls" : words[0];
   if (verb == "ls") return ListTokens(context, *client);
   if (words.size() != 2)
     return std::unexpected(Write(verb == "create" ? "token create NAME" : "token revoke NAME"));
   if (verb == "create") return CreateToken(context, *client, words[1]);
-  TRY_DO(client->Delete(std::string(kTokens) + "/" + PercentEncode(words[1])));
+  TRY_DO(client->Delete(std::string(kTokens) + "/" + client::PercentEncode(words[1])));
   context.Print(fmt::format("{} {}\n", words[1], context.screen().Pick("revoked", "已撤销")));
-  return kDone;
+  return terminal::kDone;
 }
 
 base::Result<int> BackupMain(Context& context) {
-  TRY(Client * client, context.Server());
+  TRY(client::Client * client, context.Server());
   const std::string path = Absolute(context.line().words[0]);
   TRY(const json::value made, client->Post("/pondage/v1/backup", json::object{{"path", path}}));
-  const auto size = Number(made, {"sizeBytes"});
-  context.Print(fmt::format("{}{}\n", path, size ? "  " + SizeText({*size}) : ""));
-  return kDone;
+  const auto size = client::Number(made, {"sizeBytes"});
+  context.Print(fmt::format("{}{}\n", path, size ? "  " + terminal::SizeText({*size}) : ""));
+  return terminal::kDone;
 }
 
 }  // namespace pondage::cmd

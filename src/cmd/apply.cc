@@ -6,16 +6,16 @@
 #include <iostream>
 #include <iterator>
 
-#include "cmd/ask.h"
+#include "client/kube.h"
+#include "client/manifest_file.h"
 #include "cmd/context.h"
-#include "cmd/follow.h"
-#include "cmd/job_view.h"
-#include "cmd/kube.h"
 #include "cmd/mains.h"
-#include "cmd/manifest_file.h"
-#include "cmd/text.h"
-#include "cmd/trouble.h"
 #include "manifest/kinds.h"
+#include "session/follow.h"
+#include "terminal/ask.h"
+#include "terminal/text.h"
+#include "terminal/trouble.h"
+#include "view/job_view.h"
 
 namespace pondage::cmd {
 namespace {
@@ -57,9 +57,9 @@ struct Applied {
   const char* did;   // "created", "changed", "unchanged"
 };
 
-base::Result<Applied> ApplyOne(Client& client, json::object object, const std::string& space,
-                               bool dry_run) {
-  TRY(const ObjectPlace place, PlaceOf(object, space));
+base::Result<Applied> ApplyOne(client::Client& client, json::object object,
+                               const std::string& space, bool dry_run) {
+  TRY(const client::ObjectPlace place, client::PlaceOf(object, space));
   const std::string query = dry_run ? "?dryRun=All" : "";
   const std::string text = json::serialize(object);
   auto live = client.Get(place.object_path);
@@ -75,8 +75,8 @@ base::Result<Applied> ApplyOne(Client& client, json::object object, const std::s
     return Applied{place.shown, "created"};
   }
   json::object last;
-  const std::string remembered = Text(*live, {"metadata", "annotations", kLastApplied});
-  if (auto parsed = ParseReply(remembered, "annotation"); parsed && parsed->is_object()) {
+  const std::string remembered = client::Text(*live, {"metadata", "annotations", kLastApplied});
+  if (auto parsed = client::ParseReply(remembered, "annotation"); parsed && parsed->is_object()) {
     last = parsed->get_object();
   }
   json::object patch = Difference(object, live->as_object(), last, 0);
@@ -91,7 +91,7 @@ base::Result<Applied> ApplyOne(Client& client, json::object object, const std::s
   return Applied{place.shown, "changed"};
 }
 
-const char* DidWord(const Screen& screen, std::string_view did) {
+const char* DidWord(const terminal::Screen& screen, std::string_view did) {
   if (did == "created") return screen.Pick("created", "已创建");
   if (did == "changed") return screen.Pick("changed", "已修改");
   return screen.Pick("unchanged", "无变化");
@@ -100,29 +100,29 @@ const char* DidWord(const Screen& screen, std::string_view did) {
 }  // namespace
 
 base::Result<int> ApplyMain(Context& context) {
-  const Invocation& line = context.line();
+  const grammar::Invocation& line = context.line();
   if (!line.Has("filename")) {
     return Fail(Kind::kInvalid, "PND-C002", "", "apply needs -f FILE (- is stdin)");
   }
-  TRY(Client * client, context.Server());
+  TRY(client::Client * client, context.Server());
   TRY(const std::string space, context.Space());
   std::string followed;
   std::string followed_space = space;
   for (const std::string& file : line.Values("filename")) {
-    TRY(auto objects, ReadManifests(file));
+    TRY(auto objects, client::ReadManifests(file));
     for (json::object& object : objects) {
-      const bool is_job = Text(object, {"kind"}) == "TFJob";
-      const std::string name = Text(object, {"metadata", "name"});
-      const std::string own_space = Text(object, {"metadata", "namespace"});
+      const bool is_job = client::Text(object, {"kind"}) == "TFJob";
+      const std::string name = client::Text(object, {"metadata", "name"});
+      const std::string own_space = client::Text(object, {"metadata", "namespace"});
       TRY(const Applied applied, ApplyOne(*client, std::move(object), space, line.Has("dry-run")));
       context.NoteWarnings();
       if (is_job && followed.empty()) {
         followed = name;
         if (!own_space.empty()) followed_space = own_space;
       }
-      if (context.screen().format == Format::kName) {
+      if (context.screen().format == terminal::Format::kName) {
         context.Print(applied.what + "\n");
-      } else if (context.screen().format == Format::kJson) {
+      } else if (context.screen().format == terminal::Format::kJson) {
         context.Print(
             json::serialize(json::object{{"name", applied.what}, {"result", applied.did}}) + "\n");
       } else {
@@ -132,17 +132,17 @@ base::Result<int> ApplyMain(Context& context) {
       }
     }
   }
-  if (!line.Has("follow") || line.Has("dry-run") || followed.empty()) return kDone;
-  return FollowJob(context, followed_space, followed);
+  if (!line.Has("follow") || line.Has("dry-run") || followed.empty()) return terminal::kDone;
+  return session::FollowJob(*client, context.screen(), followed_space, followed);
 }
 
 namespace {
 
-base::Result<void> DeleteOne(Context& context, Client& client, const std::string& list_path,
+base::Result<void> DeleteOne(Context& context, client::Client& client, const std::string& list_path,
                              const std::string& name, const std::string& shown) {
   json::object options{{"propagationPolicy", "Background"}};
   if (context.line().Has("now")) options["gracePeriodSeconds"] = 0;
-  TRY_DO(client.Delete(list_path + "/" + PercentEncode(name), options));
+  TRY_DO(client.Delete(list_path + "/" + client::PercentEncode(name), options));
   context.Print(fmt::format("{} {}\n", shown, context.screen().Pick("deleted", "已删除")));
   return {};
 }
@@ -150,82 +150,83 @@ base::Result<void> DeleteOne(Context& context, Client& client, const std::string
 }  // namespace
 
 base::Result<int> DeleteMain(Context& context) {
-  const Invocation& line = context.line();
+  const grammar::Invocation& line = context.line();
   if (line.words.empty() && !line.Has("filename")) {
     return Fail(Kind::kInvalid, "PND-C002", "", "delete needs names of jobs, or -f FILE");
   }
-  TRY(Client * client, context.Server());
+  TRY(client::Client * client, context.Server());
   TRY(const std::string space, context.Space());
   std::vector<std::string> running;
   for (const std::string& name : line.words) {
-    TRY(const json::value object, client->Get(TfJobPath(space, name)));
-    const JobView job = ViewJob(object);
-    if (job.state == JobState::kRunning || job.state == JobState::kStarting)
+    TRY(const json::value object, client->Get(client::TfJobPath(space, name)));
+    const view::JobView job = view::ViewJob(object);
+    if (job.state == view::JobState::kRunning || job.state == view::JobState::kStarting)
       running.push_back(name);
   }
   if (!running.empty() && context.screen().in_is_terminal && context.screen().err_is_terminal &&
       !line.Has("yes")) {
-    TRY(const bool sure, Ask(context,
-                             fmt::format(fmt::runtime(context.screen().Pick(
-                                             "{} is running; delete it with its logs?",
-                                             "{} 正在运行; 连同日志一起删除?")),
-                                         Join(running, ", ")),
-                             false));
-    if (!sure) return kNegative;
+    TRY(const bool sure, terminal::Ask(context.screen(),
+                                       fmt::format(fmt::runtime(context.screen().Pick(
+                                                       "{} is running; delete it with its logs?",
+                                                       "{} 正在运行; 连同日志一起删除?")),
+                                                   terminal::Join(running, ", ")),
+                                       false));
+    if (!sure) return terminal::kNegative;
   }
   for (const std::string& name : line.words) {
-    TRY_DO(DeleteOne(context, *client, TfJobPath(space), name, "tfjob/" + name));
+    TRY_DO(DeleteOne(context, *client, client::TfJobPath(space), name, "tfjob/" + name));
   }
   for (const std::string& file : line.Values("filename")) {
-    TRY(const auto objects, ReadManifests(file));
+    TRY(const auto objects, client::ReadManifests(file));
     for (const json::object& object : objects) {
-      TRY(const ObjectPlace place, PlaceOf(object, space));
-      TRY_DO(DeleteOne(context, *client, place.list_path, Text(object, {"metadata", "name"}),
-                       place.shown));
+      TRY(const client::ObjectPlace place, client::PlaceOf(object, space));
+      TRY_DO(DeleteOne(context, *client, place.list_path,
+                       client::Text(object, {"metadata", "name"}), place.shown));
     }
   }
-  return kDone;
+  return terminal::kDone;
 }
 
 base::Result<int> RerunMain(Context& context) {
-  TRY(Client * client, context.Server());
+  TRY(client::Client * client, context.Server());
   TRY(const std::string space, context.Space());
   const std::string& old = context.line().words[0];
-  TRY(const json::value object, client->Get(TfJobPath(space, old)));
-  json::object again{
-      {"apiVersion", "kubeflow.org/v1"}, {"kind", "TFJob"}, {"spec", *Find(object, {"spec"})}};
+  TRY(const json::value object, client->Get(client::TfJobPath(space, old)));
+  json::object again{{"apiVersion", "kubeflow.org/v1"},
+                     {"kind", "TFJob"},
+                     {"spec", *client::Find(object, {"spec"})}};
   json::object metadata{{"namespace", space}};
-  json::object annotations = Members(object, {"metadata", "annotations"});
+  json::object annotations = client::Members(object, {"metadata", "annotations"});
   annotations.erase(kLastApplied);
   annotations.erase("pondage.dev/idempotency-key");
   annotations["pondage.dev/rerun-of"] = old;
   metadata["annotations"] = std::move(annotations);
-  if (const auto& labels = Members(object, {"metadata", "labels"}); !labels.empty())
+  if (const auto& labels = client::Members(object, {"metadata", "labels"}); !labels.empty())
     metadata["labels"] = labels;
   if (json::value* policy = again["spec"].as_object().if_contains("runPolicy");
       policy != nullptr && policy->is_object()) {
     policy->as_object()["suspend"] = false;
   }
-  const std::string stem = NumberlessStem(old);
-  TRY(const auto present, ListAll(*client, TfJobPath(space)));
+  const std::string stem = client::NumberlessStem(old);
+  TRY(const auto present, client::ListAll(*client, client::TfJobPath(space)));
   std::string name = context.line().Value("name");
   const bool chosen = !name.empty();
-  if (!chosen) name = NextName(stem, present);
+  if (!chosen) name = client::NextName(stem, present);
   for (int attempt = 0;; ++attempt) {
     metadata["name"] = name;
     again["metadata"] = metadata;
-    auto made = client->Post(TfJobPath(space), again);
+    auto made = client->Post(client::TfJobPath(space), again);
     if (made) break;
     if (chosen || made.error().kind != Kind::kAlreadyExists || attempt > 20)
       return std::unexpected(made.error());
-    name = fmt::format("{}-{}", stem, NumberOf(name) + 1);
+    name = fmt::format("{}-{}", stem, client::NumberOf(name) + 1);
   }
   context.NoteWarnings();
   context.Print(name + "\n");
   context.Note(fmt::format(fmt::runtime(context.screen().Pick("now: pondage logs -f {}\n",
                                                               "接下来: pondage logs -f {}\n")),
                            name));
-  return kDone;
+  return terminal::kDone;
 }
 
 }  // namespace pondage::cmd

@@ -8,27 +8,30 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "cmd/client.h"
-#include "cmd/invocation.h"
-#include "cmd/settings.h"
-#include "cmd/terminal.h"
+#include "client/client.h"
+#include "client/settings.h"
+#include "grammar/invocation.h"
+#include "terminal/screen.h"
 
 namespace pondage::cmd {
 
+namespace json = boost::json;
+
 class Context {
  public:
-  Context(Invocation line, Surroundings around, Settings settings, Screen screen)
+  Context(grammar::Invocation line, terminal::Surroundings around, client::Settings settings,
+          terminal::Screen screen)
       : line_(std::move(line)),
         around_(std::move(around)),
         settings_(std::move(settings)),
         screen_(screen) {}
 
-  const Invocation& line() const { return line_; }
-  const Screen& screen() const { return screen_; }
-  const Surroundings& around() const { return around_; }
-  const Settings& settings() const { return settings_; }
+  const grammar::Invocation& line() const { return line_; }
+  const terminal::Screen& screen() const { return screen_; }
+  const terminal::Surroundings& around() const { return around_; }
+  const client::Settings& settings() const { return settings_; }
 
-  base::Result<Client*> Server();
+  base::Result<client::Client*> Server();
   base::Result<std::string> Space();  // the namespace: flag, setting, kubeconfig, "default"
 
   // The answer, to stdout. A closed pipe ends the program quietly.
@@ -39,15 +42,16 @@ class Context {
   void NoteWarnings();
 
  private:
-  Invocation line_;
-  Surroundings around_;
-  Settings settings_;
-  Screen screen_;
-  std::unique_ptr<Client> client_;
+  grammar::Invocation line_;
+  terminal::Surroundings around_;
+  client::Settings settings_;
+  terminal::Screen screen_;
+  std::unique_ptr<client::Client> client_;
 };
 
 // The screen by users' rules: flags, settings, environment, streams.
-base::Result<Screen> ScreenFor(const Invocation& line, const Settings& settings,
-                               const Surroundings& around);
+base::Result<terminal::Screen> ScreenFor(const grammar::Invocation& line,
+                                         const client::Settings& settings,
+                                         const terminal::Surroundings& around);
 
 }  // namespace pondage::cmd

@@ -1,19 +1,15 @@
 #include "cmd/dispatch.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "cmd/context.h"
-#include "cmd/help.h"
-#include "cmd/trouble.h"
+#include "cmd/mains.h"
+#include "grammar/help.h"
+#include "terminal/stream.h"
+#include "terminal/trouble.h"
 
 namespace pondage::cmd {
 namespace {
-
-void WriteError(std::string_view text) {
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
-}
 
 // Attached `run`, and `wait --exit-status`, stand for the job: every number is the program's, so
 // our own failures all share 125.
@@ -26,9 +22,9 @@ bool StandsForJob(const std::vector<std::string>& words) {
   return has("wait") && has("--exit-status");
 }
 
-int Tell(const base::Error& error, const Screen& screen, bool stands_for_job) {
-  WriteError(TroubleText(error, screen));
-  return stands_for_job ? kPondageFailed : ExitCodeOf(error);
+int Tell(const base::Error& error, const terminal::Screen& screen, bool stands_for_job) {
+  terminal::Tell(terminal::TroubleText(error, screen));
+  return stands_for_job ? terminal::kPondageFailed : terminal::ExitCodeOf(error);
 }
 
 }  // namespace
@@ -40,21 +36,23 @@ bool AsksForHelp(const std::vector<std::string>& words) {
 }
 
 int Dispatch(const std::vector<std::string>& words) {
-  const Surroundings around = Surroundings::OfThisProcess();
+  const terminal::Surroundings around = terminal::Surroundings::OfThisProcess();
   const bool stands_for_job = StandsForJob(words);
-  auto settings = Settings::Load(around, ReadWholeFile);
-  auto line = ParseLine(words);
-  auto screen = ScreenFor(line ? *line : Invocation(), settings ? *settings : Settings(), around);
+  auto settings = client::Settings::Load(around, client::ReadWholeFile);
+  auto line = grammar::ParseLine(words);
+  auto screen = ScreenFor(line ? *line : grammar::Invocation(),
+                          settings ? *settings : client::Settings(), around);
   if (!line) return Tell(line.error(), *screen, stands_for_job);
   if (!settings) return Tell(settings.error(), *screen, stands_for_job);
   if (line->command == nullptr || line->Has("help")) {
     Context context(*line, around, *std::move(settings), *screen);
-    context.Print(line->command == nullptr ? OverviewText(*screen)
-                                           : HelpText(*line->command, *screen));
-    return line->command == nullptr && !line->Has("help") && !words.empty() ? kUsage : kDone;
+    context.Print(line->command == nullptr ? grammar::OverviewText(*screen)
+                                           : grammar::HelpText(*line->command, *screen));
+    return line->command == nullptr && !line->Has("help") && !words.empty() ? terminal::kUsage
+                                                                            : terminal::kDone;
   }
   Context context(*std::move(line), around, *std::move(settings), *screen);
-  auto outcome = context.line().command->main(context);
+  auto outcome = MainOf(context.line().command->name)(context);
   context.NoteWarnings();
   return outcome ? *outcome : Tell(outcome.error(), context.screen(), stands_for_job);
 }

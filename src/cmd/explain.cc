@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
+#include "client/kube.h"
+#include "client/manifest_file.h"
 #include "cmd/context.h"
-#include "cmd/job_view.h"
-#include "cmd/kube.h"
 #include "cmd/mains.h"
-#include "cmd/manifest_file.h"
-#include "cmd/output.h"
-#include "cmd/text.h"
-#include "cmd/trouble.h"
 #include "phrase/phrase.h"
+#include "terminal/output.h"
+#include "terminal/text.h"
+#include "terminal/trouble.h"
+#include "view/job_view.h"
 
 namespace pondage::cmd {
 namespace {
@@ -20,35 +20,35 @@ using base::Kind;
 
 // The others of the pool, seen from one job.
 struct Neighbours {
-  std::vector<JobView> holders;  // that hold GPUs, most first
-  std::vector<JobView> ahead;    // that wait in the same queue and came earlier
+  std::vector<view::JobView> holders;  // that hold GPUs, most first
+  std::vector<view::JobView> ahead;    // that wait in the same queue and came earlier
 };
 
-bool Holds(const JobView& job) {
+bool Holds(const view::JobView& job) {
   switch (job.state) {
-    case JobState::kStarting:
-    case JobState::kRunning:
-    case JobState::kSaving:
-    case JobState::kStopping:
-    case JobState::kDeleting:
+    case view::JobState::kStarting:
+    case view::JobState::kRunning:
+    case view::JobState::kSaving:
+    case view::JobState::kStopping:
+    case view::JobState::kDeleting:
       return job.gpus > 0 && !job.replicas.empty();
     default:
       return false;
   }
 }
 
-bool Waits(const JobView& job) {
-  return job.state == JobState::kWaiting || job.state == JobState::kRequeued;
+bool Waits(const view::JobView& job) {
+  return job.state == view::JobState::kWaiting || job.state == view::JobState::kRequeued;
 }
 
-base::Result<Neighbours> NeighboursOf(Client& client, const JobView& job) {
+base::Result<Neighbours> NeighboursOf(client::Client& client, const view::JobView& job) {
   // Every namespace when the token may see it; else the job's own.
-  auto objects = ListAll(client, TfJobPath(""));
-  if (!objects) objects = ListAll(client, TfJobPath(job.space));
+  auto objects = client::ListAll(client, client::TfJobPath(""));
+  if (!objects) objects = client::ListAll(client, client::TfJobPath(job.space));
   if (!objects) return std::unexpected(objects.error());
   Neighbours around;
   for (const json::value& object : *objects) {
-    JobView other = ViewJob(object);
+    view::JobView other = view::ViewJob(object);
     if (other.uid == job.uid) continue;
     const bool earlier = other.queued.value_or(other.created) < job.queued.value_or(job.created);
     if (Holds(other)) {
@@ -57,33 +57,35 @@ base::Result<Neighbours> NeighboursOf(Client& client, const JobView& job) {
       around.ahead.push_back(std::move(other));
     }
   }
-  std::ranges::sort(around.holders, [](const JobView& a, const JobView& b) {
+  std::ranges::sort(around.holders, [](const view::JobView& a, const view::JobView& b) {
     return std::tuple(-a.gpus, a.name) < std::tuple(-b.gpus, b.name);
   });
-  std::ranges::sort(around.ahead, [](const JobView& a, const JobView& b) {
+  std::ranges::sort(around.ahead, [](const view::JobView& a, const view::JobView& b) {
     return std::tuple(a.queued.value_or(a.created), a.name) <
            std::tuple(b.queued.value_or(b.created), b.name);
   });
   return around;
 }
 
-std::string HolderText(const JobView& job, const Screen& screen, base::Instant now) {
+std::string HolderText(const view::JobView& job, const terminal::Screen& screen,
+                       base::Instant now) {
   std::string who = job.user.empty() ? job.space : job.user;
   std::string text = fmt::format("{} ({}, {} GPU", job.name, who, job.gpus);
   if (job.bound)
-    text +=
-        fmt::format(fmt::runtime(screen.Pick(", since {}", ", 自 {} 起")), Moment(*job.bound, now));
+    text += fmt::format(fmt::runtime(screen.Pick(", since {}", ", 自 {} 起")),
+                        terminal::Moment(*job.bound, now));
   return text + ")";
 }
 
-std::string Names(const std::vector<JobView>& jobs, const Screen& screen, base::Instant now) {
+std::string Names(const std::vector<view::JobView>& jobs, const terminal::Screen& screen,
+                  base::Instant now) {
   constexpr std::size_t kMost = 3;
   std::vector<std::string> names;
-  for (const JobView& job : jobs) {
+  for (const view::JobView& job : jobs) {
     if (names.size() == kMost) break;
     names.push_back(HolderText(job, screen, now));
   }
-  std::string text = Join(names, ", ");
+  std::string text = terminal::Join(names, ", ");
   if (jobs.size() > kMost)
     text += fmt::format(fmt::runtime(screen.Pick(" and {} more", " 等另外 {} 个")),
                         jobs.size() - kMost);
@@ -91,7 +93,8 @@ std::string Names(const std::vector<JobView>& jobs, const Screen& screen, base::
 }
 
 // What would help, as flags when the planner named a change, else by the kind of constraint.
-std::string HelpText(const JobView& job, const std::string& help, const Screen& screen) {
+std::string WhatHelps(const view::JobView& job, const std::string& help,
+                      const terminal::Screen& screen) {
   if (!help.empty()) return phrase::Hint(help, screen.language);
   const std::string constraint = job.reason ? job.reason->constraint : "";
   if (constraint == "held") return fmt::format("pondage resume {}", job.name);
@@ -110,7 +113,7 @@ std::string HelpText(const JobView& job, const std::string& help, const Screen& 
   return {};
 }
 
-std::string WhenText(const JobView& job, const Screen& screen, base::Instant now) {
+std::string WhenText(const view::JobView& job, const terminal::Screen& screen, base::Instant now) {
   if (!job.reason) return screen.Pick("at the next look of the planner", "调度器下次检查时");
   if (job.reason->constraint == "never") return screen.Pick("never, as it is", "按此要求永远不能");
   if (!job.reason->start_latest)
@@ -118,7 +121,7 @@ std::string WhenText(const JobView& job, const Screen& screen, base::Instant now
                        "未知: 占用 GPU 的作业没有时限");
   return fmt::format(fmt::runtime(screen.Pick("by {}, if the jobs that run end at their limits",
                                               "最迟 {}, 若运行中的作业按时限结束")),
-                     Moment(*job.reason->start_latest, now));
+                     terminal::Moment(*job.reason->start_latest, now));
 }
 
 struct Explanation {
@@ -126,19 +129,21 @@ struct Explanation {
   std::vector<std::pair<std::string, std::string>> lines;
 };
 
-std::string Headline(const JobView& job, const Screen& screen, base::Instant now) {
-  std::string word = StateWord(job.state, screen.language);
+std::string Headline(const view::JobView& job, const terminal::Screen& screen, base::Instant now) {
+  std::string word = view::StateWord(job.state, screen.language);
   for (char& c : word) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
-  const std::string reason = ReasonText(job, screen, now);
-  return screen.Out(StateTint(job.state), word) + (reason.empty() ? "" : "  " + Plain(reason));
+  const std::string reason = view::ReasonText(job, screen, now);
+  return screen.Out(view::StateTint(job.state), word) +
+         (reason.empty() ? "" : "  " + terminal::Plain(reason));
 }
 
-Explanation Explain(const JobView& job, const Neighbours& around, const std::string& help,
-                    const Screen& screen, base::Instant now) {
+Explanation Explain(const view::JobView& job, const Neighbours& around, const std::string& help,
+                    const terminal::Screen& screen, base::Instant now) {
   Explanation told;
   told.headline = Headline(job, screen, now);
   const auto line = [&](const char* english, const char* chinese, std::string text) {
-    if (!text.empty()) told.lines.emplace_back(screen.Pick(english, chinese), Plain(text));
+    if (!text.empty())
+      told.lines.emplace_back(screen.Pick(english, chinese), terminal::Plain(text));
   };
   if (Waits(job)) {
     line("held by", "占用者", Names(around.holders, screen, now));
@@ -146,37 +151,38 @@ Explanation Explain(const JobView& job, const Neighbours& around, const std::str
          around.ahead.empty()
              ? fmt::format(fmt::runtime(screen.Pick("nobody in {}", "{} 中没有人")), job.queue)
              : Names(around.ahead, screen, now));
-    told.help = HelpText(job, help, screen);
+    told.help = WhatHelps(job, help, screen);
     told.when = WhenText(job, screen, now);
     line("sooner", "更快", told.help);
     line("start", "开始", told.when);
   } else if (Holds(job)) {
     std::vector<std::string> places;
-    for (const ReplicaView& replica : job.replicas) {
+    for (const view::ReplicaView& replica : job.replicas) {
       std::vector<std::string> gpus;
       for (const std::int64_t gpu : replica.gpus) gpus.push_back(std::to_string(gpu));
-      places.push_back(fmt::format("{} {} [{}]", replica.name, replica.node, Join(gpus, ",")));
+      places.push_back(
+          fmt::format("{} {} [{}]", replica.name, replica.node, terminal::Join(gpus, ",")));
     }
-    line("where", "位置", Join(places, "; "));
-    if (job.bound) line("since", "自", Moment(*job.bound, now));
-  } else if (job.state == JobState::kFailed) {
+    line("where", "位置", terminal::Join(places, "; "));
+    if (job.bound) line("since", "自", terminal::Moment(*job.bound, now));
+  } else if (job.state == view::JobState::kFailed) {
     line("why", "原因", job.failure);
     line("first", "最先",
          job.cause_replica.empty() || !job.exit_code
              ? ""
              : fmt::format("{} exit {} {}", job.cause_replica, *job.exit_code, job.cause_reason));
     line("look", "查看", fmt::format("pondage logs {0}; pondage doctor --job {0}", job.name));
-  } else if (job.state == JobState::kStopped) {
+  } else if (job.state == view::JobState::kStopped) {
     line("go on", "继续", fmt::format("pondage resume {}", job.name));
   }
   return told;
 }
 
-json::object Item(const JobView& job, const Neighbours& around, const Explanation& told,
+json::object Item(const view::JobView& job, const Neighbours& around, const Explanation& told,
                   base::Instant now) {
-  const auto list = [](const std::vector<JobView>& jobs) {
+  const auto list = [](const std::vector<view::JobView>& jobs) {
     json::array names;
-    for (const JobView& other : jobs) {
+    for (const view::JobView& other : jobs) {
       names.push_back({{"name", other.name},
                        {"namespace", other.space},
                        {"user", other.user},
@@ -184,7 +190,7 @@ json::object Item(const JobView& job, const Neighbours& around, const Explanatio
     }
     return names;
   };
-  json::object item = JobItem(job, now);
+  json::object item = view::JobItem(job, now);
   item["holders"] = list(around.holders);
   item["ahead"] = list(around.ahead);
   item["help"] = told.help.empty() ? json::value(nullptr) : json::value(told.help);
@@ -192,12 +198,12 @@ json::object Item(const JobView& job, const Neighbours& around, const Explanatio
 }
 
 // The object with its reason as the server would plan it now.
-base::Result<json::value> WhatIf(Client& client, const std::string& file,
+base::Result<json::value> WhatIf(client::Client& client, const std::string& file,
                                  const std::string& space) {
-  TRY(const auto objects, ReadManifests(file));
+  TRY(const auto objects, client::ReadManifests(file));
   for (const json::object& object : objects) {
-    if (Text(object, {"kind"}) != "TFJob") continue;
-    TRY(const ObjectPlace place, PlaceOf(object, space));
+    if (client::Text(object, {"kind"}) != "TFJob") continue;
+    TRY(const client::ObjectPlace place, client::PlaceOf(object, space));
     return client.Post(place.list_path + "?dryRun=All", object);
   }
   return Fail(Kind::kInvalid, "PND-C010", "", fmt::format("{} holds no TFJob", file));
@@ -206,38 +212,38 @@ base::Result<json::value> WhatIf(Client& client, const std::string& file,
 }  // namespace
 
 base::Result<int> ExplainMain(Context& context) {
-  const Invocation& line = context.line();
+  const grammar::Invocation& line = context.line();
   if (line.words.empty() == !line.Has("filename")) {
     return Fail(Kind::kInvalid, "PND-C002", "", "explain needs one job, or -f FILE");
   }
-  TRY(Client * client, context.Server());
+  TRY(client::Client * client, context.Server());
   TRY(const std::string space, context.Space());
   auto object = line.Has("filename") ? WhatIf(*client, line.Value("filename"), space)
-                                     : client->Get(TfJobPath(space, line.words[0]));
+                                     : client->Get(client::TfJobPath(space, line.words[0]));
   if (!object) return std::unexpected(object.error());
-  JobView job = ViewJob(*object);
+  view::JobView job = view::ViewJob(*object);
   if (line.Has("filename")) job.uid.clear();
-  const Screen& screen = context.screen();
-  const base::Instant now = Now();
+  const terminal::Screen& screen = context.screen();
+  const base::Instant now = terminal::Now();
   TRY(const Neighbours around, NeighboursOf(*client, job));
-  const std::string help = Text(*object, {"status", "pondage", "reason", "help"});
+  const std::string help = client::Text(*object, {"status", "pondage", "reason", "help"});
   Explanation told = Explain(job, around, help, screen, now);
   if (line.Has("filename") && !job.reason) {
-    told.headline = screen.Out(Tint::kGreen, screen.Pick("WOULD START", "可以开始")) + "  " +
-                    screen.Pick("now", "立即");
+    told.headline = screen.Out(terminal::Tint::kGreen, screen.Pick("WOULD START", "可以开始")) +
+                    "  " + screen.Pick("now", "立即");
     told.lines.clear();
   }
-  Listing listing;
+  terminal::Listing listing;
   listing.schema = "pondage.explain/1";
   listing.items.push_back(Item(job, around, told, now));
-  if (screen.format != Format::kTable && screen.format != Format::kWide) {
-    context.Print(Render(listing, screen, now));
-    return kDone;
+  if (screen.format != terminal::Format::kTable && screen.format != terminal::Format::kWide) {
+    context.Print(terminal::Render(listing, screen, now));
+    return terminal::kDone;
   }
   std::string out = told.headline + "\n";
-  for (const auto& [name, text] : told.lines) out += Pad(name, 9) + text + "\n";
+  for (const auto& [name, text] : told.lines) out += terminal::Pad(name, 9) + text + "\n";
   context.Print(out);
-  return kDone;
+  return terminal::kDone;
 }
 
 }  // namespace pondage::cmd

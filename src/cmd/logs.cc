@@ -6,14 +6,14 @@
 #include <memory>
 #include <thread>
 
+#include "client/kube.h"
 #include "cmd/context.h"
-#include "cmd/event_queue.h"
-#include "cmd/follow.h"
-#include "cmd/job_view.h"
-#include "cmd/kube.h"
 #include "cmd/mains.h"
-#include "cmd/text.h"
-#include "cmd/trouble.h"
+#include "session/event_queue.h"
+#include "session/follow.h"
+#include "terminal/text.h"
+#include "terminal/trouble.h"
+#include "view/job_view.h"
 
 namespace pondage::cmd {
 namespace {
@@ -39,7 +39,7 @@ base::Result<std::string> ReplicaName(std::string text) {
   return text;
 }
 
-std::vector<Source> SourcesOf(const JobView& job, const std::string& only) {
+std::vector<Source> SourcesOf(const view::JobView& job, const std::string& only) {
   std::vector<Source> all;
   for (const auto& [role, count] : job.asked) {
     for (int i = 0; i < count; ++i) {
@@ -50,7 +50,7 @@ std::vector<Source> SourcesOf(const JobView& job, const std::string& only) {
   return all;
 }
 
-base::Result<std::string> QueryOf(const Invocation& line) {
+base::Result<std::string> QueryOf(const grammar::Invocation& line) {
   std::string query;
   TRY(const std::int64_t tail, line.Number("tail", -1, 0, 100'000'000));
   if (tail >= 0) query += fmt::format("&tailLines={}", tail);
@@ -64,7 +64,7 @@ base::Result<std::string> QueryOf(const Invocation& line) {
 }
 
 std::string LogTarget(const std::string& space, const Source& source, const std::string& query) {
-  return PodPath(space, source.pod) + "/log?container=tensorflow" + query;
+  return client::PodPath(space, source.pod) + "/log?container=tensorflow" + query;
 }
 
 struct LogLine {
@@ -76,7 +76,7 @@ struct LogLine {
 // One replica's log as a queue of lines, read ahead by a thread of its own.
 struct Reader {
   std::string replica;
-  EventQueue<LogLine> lines{2048};
+  session::EventQueue<LogLine> lines{2048};
   std::optional<LogLine> head;
   std::jthread thread;
 
@@ -91,14 +91,14 @@ std::string_view TimeOf(const LogLine& line) {
 }
 
 // Lines of all replicas in the order in which they were written.
-base::Result<void> PrintMerged(Context& context, Client& client, const std::string& space,
+base::Result<void> PrintMerged(Context& context, client::Client& client, const std::string& space,
                                const std::vector<Source>& sources, const std::string& query) {
   std::vector<std::unique_ptr<Reader>> readers;
   int width = 0;
   for (const Source& source : sources) {
     auto& reader = readers.emplace_back(std::make_unique<Reader>());
     reader->replica = source.replica;
-    width = std::max(width, Width(source.replica));
+    width = std::max(width, terminal::Width(source.replica));
     reader->thread = std::jthread(
         [reader = reader.get(), fork = std::shared_ptr(client.Fork()),
          target = LogTarget(space, source, query + "&timestamps=true")](std::stop_token stop) {
@@ -132,12 +132,13 @@ base::Result<void> PrintMerged(Context& context, Client& client, const std::stri
     std::string_view text = first->head->text;
     if (!times)
       text.remove_prefix(std::min(text.find(' '), text.size() - 1) + (text.empty() ? 0 : 1));
-    context.Print(LogPrefix(first->replica, width, context.screen()) + std::string(text) + "\n");
+    context.Print(session::LogPrefix(first->replica, width, context.screen()) + std::string(text) +
+                  "\n");
     first->Advance();
   }
 }
 
-base::Result<void> Download(Context& context, Client& client, const std::string& space,
+base::Result<void> Download(Context& context, client::Client& client, const std::string& space,
                             const std::vector<Source>& sources, const std::string& query,
                             const std::string& folder) {
   std::error_code bad;
@@ -164,33 +165,33 @@ base::Result<void> Download(Context& context, Client& client, const std::string&
 }  // namespace
 
 base::Result<int> LogsMain(Context& context) {
-  const Invocation& line = context.line();
-  TRY(Client * client, context.Server());
+  const grammar::Invocation& line = context.line();
+  TRY(client::Client * client, context.Server());
   TRY(const std::string space, context.Space());
   std::string replica;
   if (line.Has("replica")) {
     TRY(replica, ReplicaName(line.Value("replica")));
   }
   TRY(std::string query, QueryOf(line));
-  TRY(const json::value object, client->Get(TfJobPath(space, line.words[0])));
-  const JobView job = ViewJob(object);
+  TRY(const json::value object, client->Get(client::TfJobPath(space, line.words[0])));
+  const view::JobView job = view::ViewJob(object);
   const auto sources = SourcesOf(job, replica);
   if (sources.empty()) {
     std::vector<std::string> names;
     for (const Source& source : SourcesOf(job, "")) names.push_back(source.replica);
-    return Fail(
-        Kind::kNotFound, "PND-C016", job.name,
-        fmt::format("job {} has no replica {}\nit has {}", job.name, replica, Join(names, ", ")));
+    return Fail(Kind::kNotFound, "PND-C016", job.name,
+                fmt::format("job {} has no replica {}\nit has {}", job.name, replica,
+                            terminal::Join(names, ", ")));
   }
   if (line.Has("download")) {
     TRY_DO(Download(context, *client, space, sources, query, line.Value("download")));
-    return kDone;
+    return terminal::kDone;
   }
   // A stopped job writes nothing more until it is resumed: what there is, is shown.
   if (line.Has("follow") && !line.Has("attempt") && !line.Has("previous") &&
-      job.state != JobState::kStopped) {
+      job.state != view::JobState::kStopped) {
     if (line.Has("timestamps")) query += "&timestamps=true";
-    return FollowLogs(context, space, job.name, {replica, query});
+    return session::FollowLogs(*client, context.screen(), space, job.name, {replica, query});
   }
   if (sources.size() == 1) {
     if (line.Has("timestamps")) query += "&timestamps=true";
@@ -200,10 +201,10 @@ base::Result<int> LogsMain(Context& context) {
                            return true;
                          },
                          {}));
-    return kDone;
+    return terminal::kDone;
   }
   TRY_DO(PrintMerged(context, *client, space, sources, query));
-  return kDone;
+  return terminal::kDone;
 }
 
 }  // namespace pondage::cmd

@@ -3,6 +3,8 @@
 // Called once, from main's thread.
 #pragma once
 
+#include <string_view>
+
 #include "base/result.h"
 
 namespace pondage::cmd {
@@ -34,5 +36,9 @@ base::Result<int> CompletionMain(Context& context);
 base::Result<int> ManMain(Context& context);
 base::Result<int> VersionMain(Context& context);
 base::Result<int> HelpMain(Context& context);
+
+using Main = base::Result<int> (*)(Context& context);
+// The function of a command of the table; none for `serve`, which is no client.
+Main MainOf(std::string_view command);
 
 }  // namespace pondage::cmd

@@ -1,13 +1,13 @@
 #include <fmt/core.h>
 
-#include "cmd/amounts.h"
+#include "client/kube.h"
 #include "cmd/context.h"
-#include "cmd/kube.h"
 #include "cmd/mains.h"
-#include "cmd/output.h"
-#include "cmd/pool_view.h"
-#include "cmd/text.h"
-#include "cmd/trouble.h"
+#include "terminal/output.h"
+#include "terminal/text.h"
+#include "terminal/trouble.h"
+#include "view/amounts.h"
+#include "view/pool_view.h"
 
 namespace pondage::cmd {
 namespace {
@@ -15,28 +15,30 @@ namespace {
 using base::Fail;
 using base::Kind;
 
-std::string TypeOf(const NodeView& node) {
+std::string TypeOf(const view::NodeView& node) {
   if (node.gpus.empty()) return "-";
   return node.gpus[0].TypeText();
 }
 
-std::size_t Held(const NodeView& node) {
+std::size_t Held(const view::NodeView& node) {
   std::size_t held = 0;
-  for (const GpuView& gpu : node.gpus) held += gpu.job.empty() ? 0 : 1;
+  for (const view::GpuView& gpu : node.gpus) held += gpu.job.empty() ? 0 : 1;
   return held;
 }
 
-std::size_t Foreign(const NodeView& node) {
+std::size_t Foreign(const view::NodeView& node) {
   std::size_t foreign = 0;
-  for (const GpuView& gpu : node.gpus) foreign += gpu.foreign ? 1 : 0;
+  for (const view::GpuView& gpu : node.gpus) foreign += gpu.foreign ? 1 : 0;
   return foreign;
 }
 
-Tint HealthTint(const std::string& health) {
-  return health == "ready" ? Tint::kGreen : health == "cordoned" ? Tint::kYellow : Tint::kRed;
+terminal::Tint HealthTint(const std::string& health) {
+  return health == "ready"      ? terminal::Tint::kGreen
+         : health == "cordoned" ? terminal::Tint::kYellow
+                                : terminal::Tint::kRed;
 }
 
-json::object GpuItem(const GpuView& gpu) {
+json::object GpuItem(const view::GpuView& gpu) {
   const auto number = [](const std::optional<std::int64_t>& value) {
     return value ? json::value(*value) : json::value(nullptr);
   };
@@ -59,18 +61,18 @@ json::object GpuItem(const GpuView& gpu) {
           {"user", text(gpu.user)}};
 }
 
-base::Result<int> ListNodes(Context& context, const PoolView& pool) {
-  const Screen& screen = context.screen();
-  Listing listing;
+base::Result<int> ListNodes(Context& context, const view::PoolView& pool) {
+  const terminal::Screen& screen = context.screen();
+  terminal::Listing listing;
   listing.schema = "pondage.nodes/1";
   for (const char* word : {"NODE", "HEALTH", "GPUS", "USED", "TYPE", "CPU", "MEMORY", "AGE"}) {
     listing.table.headings.push_back(screen.Word(word));
   }
   listing.table.headings.emplace_back(screen.Pick("OTHERS", "池外"));
-  const base::Instant now = Now();
-  for (const NodeView& node : pool.nodes) {
+  const base::Instant now = terminal::Now();
+  for (const view::NodeView& node : pool.nodes) {
     json::array gpus;
-    for (const GpuView& gpu : node.gpus) gpus.push_back(GpuItem(gpu));
+    for (const view::GpuView& gpu : node.gpus) gpus.push_back(GpuItem(gpu));
     listing.items.push_back(json::object{
         {"name", node.name},
         {"health", node.health},
@@ -87,56 +89,59 @@ base::Result<int> ListNodes(Context& context, const PoolView& pool) {
          {std::to_string(node.gpus.size())},
          {std::to_string(Held(node))},
          {TypeOf(node)},
-         {MilliText(node.cpu_milli)},
-         {SizeText({node.memory_bytes})},
-         {ShortAge(now - node.created)},
-         {std::to_string(Foreign(node)), Foreign(node) > 0 ? Tint::kYellow : Tint::kNone}});
+         {view::MilliText(node.cpu_milli)},
+         {terminal::SizeText({node.memory_bytes})},
+         {terminal::ShortAge(now - node.created)},
+         {std::to_string(Foreign(node)),
+          Foreign(node) > 0 ? terminal::Tint::kYellow : terminal::Tint::kNone}});
   }
-  context.Print(Render(listing, screen, now));
-  return kDone;
+  context.Print(terminal::Render(listing, screen, now));
+  return terminal::kDone;
 }
 
-std::string GpuState(const GpuView& gpu, const Screen& screen) {
+std::string GpuState(const view::GpuView& gpu, const terminal::Screen& screen) {
   if (!gpu.healthy) return screen.Word("unhealthy");
   if (gpu.foreign) return screen.Pick("used by a stranger's process", "被池外进程占用");
   return gpu.job.empty() ? std::string(screen.Pick("free", "空闲"))
                          : fmt::format("{} {}", gpu.job, gpu.replica);
 }
 
-base::Result<int> ShowNode(Context& context, Client& client, const PoolView& pool,
+base::Result<int> ShowNode(Context& context, client::Client& client, const view::PoolView& pool,
                            const std::string& name) {
-  const Screen& screen = context.screen();
-  if (screen.format == Format::kJson || screen.format == Format::kYaml) {
-    TRY(const json::value object, client.Get("/api/v1/nodes/" + PercentEncode(name)));
-    context.Print(screen.format == Format::kJson ? ToPrettyJson(object) : ToYaml(object));
-    return kDone;
+  const terminal::Screen& screen = context.screen();
+  if (screen.format == terminal::Format::kJson || screen.format == terminal::Format::kYaml) {
+    TRY(const json::value object, client.Get("/api/v1/nodes/" + client::PercentEncode(name)));
+    context.Print(screen.format == terminal::Format::kJson ? terminal::ToPrettyJson(object)
+                                                           : terminal::ToYaml(object));
+    return terminal::kDone;
   }
-  for (const NodeView& node : pool.nodes) {
+  for (const view::NodeView& node : pool.nodes) {
     if (node.name != name) continue;
-    std::string out = fmt::format("{}  {}\n", screen.Out(Tint::kBold, node.name),
+    std::string out = fmt::format("{}  {}\n", screen.Out(terminal::Tint::kBold, node.name),
                                   screen.Out(HealthTint(node.health), screen.Word(node.health)));
     const auto fact = [&](const std::string& word, const std::string& text) {
-      if (!text.empty()) out += "  " + Pad(word, 12) + text + "\n";
+      if (!text.empty()) out += "  " + terminal::Pad(word, 12) + text + "\n";
     };
     fact(screen.Pick("address", "地址"), node.address);
     fact(screen.Pick("system", "系统"), node.os);
     fact(screen.Pick("driver", "驱动"), node.driver.empty() ? pool.driver : node.driver);
-    fact("CPU", MilliText(node.cpu_milli));
-    fact(screen.Pick("memory", "内存"), SizeText({node.memory_bytes}));
-    Table table;
+    fact("CPU", view::MilliText(node.cpu_milli));
+    fact(screen.Pick("memory", "内存"), terminal::SizeText({node.memory_bytes}));
+    terminal::Table table;
     for (const char* word : {"GPU", "TYPE", "MEMORY", "USER", "JOB"})
       table.headings.push_back(screen.Word(word));
-    for (const GpuView& gpu : node.gpus) {
+    for (const view::GpuView& gpu : node.gpus) {
       table.rows.push_back(
           {{std::to_string(gpu.index)},
            {gpu.TypeText()},
-           {SizeText({gpu.memory_bytes})},
+           {terminal::SizeText({gpu.memory_bytes})},
            {gpu.user.empty() ? "-" : gpu.user},
-           {GpuState(gpu, screen), gpu.healthy && !gpu.foreign ? Tint::kNone : Tint::kYellow}});
+           {GpuState(gpu, screen),
+            gpu.healthy && !gpu.foreign ? terminal::Tint::kNone : terminal::Tint::kYellow}});
     }
     if (!table.rows.empty()) out += "\n" + table.Text(screen);
     context.Print(out);
-    return kDone;
+    return terminal::kDone;
   }
   return Fail(Kind::kNotFound, "PND-C008", "", fmt::format("no node \"{}\"", name));
 }
@@ -144,7 +149,7 @@ base::Result<int> ShowNode(Context& context, Client& client, const PoolView& poo
 }  // namespace
 
 base::Result<int> NodesMain(Context& context) {
-  TRY(Client * client, context.Server());
+  TRY(client::Client * client, context.Server());
   TRY(const std::string space, context.Space());
   const auto& words = context.line().words;
   const std::string verb = words.empty() ? "ls" : words[0];
@@ -154,16 +159,16 @@ base::Result<int> NodesMain(Context& context) {
   if (verb == "drain" || verb == "undrain") {
     const bool drain = verb == "drain";
     TRY_DO(client->MergePatch(
-        "/api/v1/nodes/" + PercentEncode(words[1]),
+        "/api/v1/nodes/" + client::PercentEncode(words[1]),
         json::object{
             {"spec", {{"unschedulable", drain ? json::value(true) : json::value(nullptr)}}}}));
     context.Print(fmt::format("node/{} {}\n", words[1],
                               drain ? context.screen().Pick("takes no new jobs; what runs stays",
                                                             "不再接受新作业; 正在运行的不受影响")
                                     : context.screen().Pick("takes jobs again", "重新接受作业")));
-    return kDone;
+    return terminal::kDone;
   }
-  TRY(const PoolView pool, LookAtPool(*client, space));
+  TRY(const view::PoolView pool, view::LookAtPool(*client, space));
   return verb == "show" ? ShowNode(context, *client, pool, words[1]) : ListNodes(context, pool);
 }
 

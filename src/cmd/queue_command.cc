@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <map>
 
-#include "cmd/amounts.h"
+#include "client/kube.h"
 #include "cmd/context.h"
-#include "cmd/job_view.h"
-#include "cmd/kube.h"
 #include "cmd/mains.h"
-#include "cmd/output.h"
-#include "cmd/text.h"
-#include "cmd/trouble.h"
+#include "terminal/output.h"
+#include "terminal/text.h"
+#include "terminal/trouble.h"
+#include "view/amounts.h"
+#include "view/job_view.h"
 
 namespace pondage::cmd {
 namespace {
@@ -32,21 +32,21 @@ struct QueueView {
 
 QueueView ViewQueue(const json::value& object) {
   QueueView view;
-  view.name = Text(object, {"metadata", "name"});
-  view.parent = Text(object, {"spec", "parent"});
-  view.display = Text(object, {"spec", "display"});
-  view.guarantee = MilliOf(object, {"spec", "guarantee", kGpu}).value_or(0);
-  view.limit = MilliOf(object, {"spec", "limit", kGpu});
-  view.used = MilliOf(object, {"status", "used", kGpu}).value_or(0);
-  view.borrowed = MilliOf(object, {"status", "borrowed", kGpu}).value_or(0);
-  view.waiting = NumberOr(object, {"status", "waiting"}, 0);
-  view.running = NumberOr(object, {"status", "running"}, 0);
-  view.held = IsTrue(object, {"spec", "held"});
-  view.closed = IsTrue(object, {"spec", "closed"});
+  view.name = client::Text(object, {"metadata", "name"});
+  view.parent = client::Text(object, {"spec", "parent"});
+  view.display = client::Text(object, {"spec", "display"});
+  view.guarantee = view::MilliOf(object, {"spec", "guarantee", kGpu}).value_or(0);
+  view.limit = view::MilliOf(object, {"spec", "limit", kGpu});
+  view.used = view::MilliOf(object, {"status", "used", kGpu}).value_or(0);
+  view.borrowed = view::MilliOf(object, {"status", "borrowed", kGpu}).value_or(0);
+  view.waiting = client::NumberOr(object, {"status", "waiting"}, 0);
+  view.running = client::NumberOr(object, {"status", "running"}, 0);
+  view.held = client::IsTrue(object, {"spec", "held"});
+  view.closed = client::IsTrue(object, {"spec", "closed"});
   return view;
 }
 
-std::string StateOf(const QueueView& queue, const Screen& screen) {
+std::string StateOf(const QueueView& queue, const terminal::Screen& screen) {
   if (queue.held) return screen.Word("held");
   return queue.closed ? screen.Pick("closed", "已关闭") : screen.Pick("open", "开放");
 }
@@ -109,10 +109,10 @@ std::vector<std::pair<QueueView, int>> Tree(const std::vector<json::value>& obje
   return ordered;
 }
 
-base::Result<int> ListQueues(Context& context, Client& client) {
-  TRY(const auto objects, ListAll(client, kQueues));
-  const Screen& screen = context.screen();
-  Listing listing;
+base::Result<int> ListQueues(Context& context, client::Client& client) {
+  TRY(const auto objects, client::ListAll(client, kQueues));
+  const terminal::Screen& screen = context.screen();
+  terminal::Listing listing;
   listing.schema = "pondage.queue/1";
   for (const char* word :
        {"QUEUE", "GUARANTEE", "LIMIT", "USED", "BORROWED", "LENT", "RUNNING", "WAITING", "STATE"}) {
@@ -125,59 +125,63 @@ base::Result<int> ListQueues(Context& context, Client& client) {
     if (!queue.display.empty() && queue.display != queue.name) name += " (" + queue.display + ")";
     listing.table.rows.push_back(
         {{name},
-         {MilliText(queue.guarantee)},
-         {queue.limit ? MilliText(*queue.limit) : "-"},
-         {MilliText(queue.used)},
-         {MilliText(queue.borrowed)},
-         {MilliText(queue.lent)},
+         {view::MilliText(queue.guarantee)},
+         {queue.limit ? view::MilliText(*queue.limit) : "-"},
+         {view::MilliText(queue.used)},
+         {view::MilliText(queue.borrowed)},
+         {view::MilliText(queue.lent)},
          {std::to_string(queue.running)},
-         {std::to_string(queue.waiting), queue.waiting > 0 ? Tint::kYellow : Tint::kNone},
+         {std::to_string(queue.waiting),
+          queue.waiting > 0 ? terminal::Tint::kYellow : terminal::Tint::kNone},
          {StateOf(queue, screen)}});
   }
-  context.Print(Render(listing, screen, Now()));
-  return kDone;
+  context.Print(terminal::Render(listing, screen, terminal::Now()));
+  return terminal::kDone;
 }
 
-base::Result<int> ShowQueue(Context& context, Client& client, const std::string& name) {
-  TRY(const json::value object, client.Get(std::string(kQueues) + "/" + PercentEncode(name)));
-  const Screen& screen = context.screen();
-  if (screen.format == Format::kJson || screen.format == Format::kYaml) {
-    context.Print(screen.format == Format::kJson ? ToPrettyJson(object) : ToYaml(object));
-    return kDone;
+base::Result<int> ShowQueue(Context& context, client::Client& client, const std::string& name) {
+  TRY(const json::value object,
+      client.Get(std::string(kQueues) + "/" + client::PercentEncode(name)));
+  const terminal::Screen& screen = context.screen();
+  if (screen.format == terminal::Format::kJson || screen.format == terminal::Format::kYaml) {
+    context.Print(screen.format == terminal::Format::kJson ? terminal::ToPrettyJson(object)
+                                                           : terminal::ToYaml(object));
+    return terminal::kDone;
   }
   const QueueView queue = ViewQueue(object);
-  std::string out = screen.Out(Tint::kBold, queue.name) + "  " + StateOf(queue, screen) + "\n";
+  std::string out =
+      screen.Out(terminal::Tint::kBold, queue.name) + "  " + StateOf(queue, screen) + "\n";
   const auto fact = [&](const char* word, const std::string& text) {
-    out += "  " + Pad(screen.Word(word), 12) + text + "\n";
+    out += "  " + terminal::Pad(screen.Word(word), 12) + text + "\n";
   };
   fact("PARENT", queue.parent.empty() ? "-" : queue.parent);
-  fact("GUARANTEE", MilliText(queue.guarantee));
-  fact("LIMIT", queue.limit ? MilliText(*queue.limit) : "-");
-  fact("USED", MilliText(queue.used));
-  fact("BORROWED", MilliText(queue.borrowed));
-  auto jobs = ListAll(client, TfJobPath(""));
+  fact("GUARANTEE", view::MilliText(queue.guarantee));
+  fact("LIMIT", queue.limit ? view::MilliText(*queue.limit) : "-");
+  fact("USED", view::MilliText(queue.used));
+  fact("BORROWED", view::MilliText(queue.borrowed));
+  auto jobs = client::ListAll(client, client::TfJobPath(""));
   if (!jobs) {
     TRY(const std::string space, context.Space());
-    jobs = ListAll(client, TfJobPath(space));
+    jobs = client::ListAll(client, client::TfJobPath(space));
   }
   if (!jobs) return std::unexpected(jobs.error());
-  Table table;
+  terminal::Table table;
   for (const char* word : {"JOB", "USER", "STATE", "GPUS", "AGE", "REASON"})
     table.headings.push_back(screen.Word(word));
-  const base::Instant now = Now();
+  const base::Instant now = terminal::Now();
   for (const json::value& each : *jobs) {
-    const JobView job = ViewJob(each);
-    if (job.queue != name || IsEnd(job.state)) continue;
+    const view::JobView job = view::ViewJob(each);
+    if (job.queue != name || view::IsEnd(job.state)) continue;
     table.rows.push_back({{job.name},
                           {job.user.empty() ? job.space : job.user},
-                          {StateWord(job.state, screen.language), StateTint(job.state)},
+                          {view::StateWord(job.state, screen.language), view::StateTint(job.state)},
                           {std::to_string(job.gpus)},
-                          {ShortAge(now - job.queued.value_or(job.created))},
-                          {ReasonText(job, screen, now)}});
+                          {terminal::ShortAge(now - job.queued.value_or(job.created))},
+                          {view::ReasonText(job, screen, now)}});
   }
   if (!table.rows.empty()) out += "\n" + table.Text(screen);
   context.Print(out);
-  return kDone;
+  return terminal::kDone;
 }
 
 base::Result<json::value> ValueOf(const std::string& key, const std::string& value) {
@@ -198,14 +202,14 @@ base::Result<json::value> ValueOf(const std::string& key, const std::string& val
   }
   if (key == "max-run") {
     if (value == "none") return json::value(nullptr);
-    TRY(const base::Millis length, ParseLength(value));
+    TRY(const base::Millis length, terminal::ParseLength(value));
     return json::value(length.value / 1000);
   }
   if (value == "none" || value.empty()) return json::value(nullptr);
   return json::value(value);
 }
 
-base::Result<int> SetQueue(Context& context, Client& client,
+base::Result<int> SetQueue(Context& context, client::Client& client,
                            const std::vector<std::string>& words) {
   if (words.size() < 3)
     return Fail(Kind::kInvalid, "PND-C002", "", "write: queue set NAME KEY=VALUE...");
@@ -226,7 +230,7 @@ base::Result<int> SetQueue(Context& context, Client& client,
     }
     TRY(spec[known->second], ValueOf(key, words[i].substr(equals + 1)));
   }
-  const std::string path = std::string(kQueues) + "/" + PercentEncode(words[1]);
+  const std::string path = std::string(kQueues) + "/" + client::PercentEncode(words[1]);
   auto present = client.Get(path);
   const char* did = context.screen().Pick("changed", "已修改");
   if (present) {
@@ -245,13 +249,13 @@ base::Result<int> SetQueue(Context& context, Client& client,
     return std::unexpected(present.error());
   }
   context.Print(fmt::format("queue/{} {}\n", words[1], did));
-  return kDone;
+  return terminal::kDone;
 }
 
 }  // namespace
 
 base::Result<int> QueueMain(Context& context) {
-  TRY(Client * client, context.Server());
+  TRY(client::Client * client, context.Server());
   const auto& words = context.line().words;
   const std::string verb = words.empty() ? "ls" : words[0];
   if (verb == "set") return SetQueue(context, *client, words);

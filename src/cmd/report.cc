@@ -4,12 +4,13 @@
 #include <filesystem>
 #include <fstream>
 
+#include "client/kube.h"
 #include "cmd/context.h"
-#include "cmd/kube.h"
 #include "cmd/mains.h"
-#include "cmd/redact.h"
-#include "cmd/text.h"
-#include "cmd/trouble.h"
+#include "terminal/document.h"
+#include "terminal/text.h"
+#include "terminal/trouble.h"
+#include "view/redact.h"
 
 namespace pondage::cmd {
 namespace {
@@ -19,18 +20,19 @@ json::object Machine() {
   uname(&names);
   json::object machine{
       {"system", names.sysname}, {"kernel", names.release}, {"architecture", names.machine}};
-  for (const std::string& line : Split(ReadWholeFile("/etc/os-release").value_or(""), '\n')) {
+  for (const std::string& line :
+       terminal::Split(client::ReadWholeFile("/etc/os-release").value_or(""), '\n')) {
     if (line.starts_with("PRETTY_NAME=")) machine["distribution"] = line.substr(12);
   }
-  machine["memory"] = Split(ReadWholeFile("/proc/meminfo").value_or(""), '\n')[0];
-  machine["load"] = Split(ReadWholeFile("/proc/loadavg").value_or(""), '\n')[0];
+  machine["memory"] = terminal::Split(client::ReadWholeFile("/proc/meminfo").value_or(""), '\n')[0];
+  machine["load"] = terminal::Split(client::ReadWholeFile("/proc/loadavg").value_or(""), '\n')[0];
   return machine;
 }
 
 // What the server says to a question, or why it says nothing.
-json::value Answer(Client& client, const std::string& target) {
+json::value Answer(client::Client& client, const std::string& target) {
   auto answer = client.Get(target);
-  if (answer) return Redacted(*answer);
+  if (answer) return view::Redacted(*answer);
   return json::object{{"error", answer.error().message}};
 }
 
@@ -42,7 +44,7 @@ json::object SettingsOf(const Context& context) {
   return settings;
 }
 
-void AddServer(Client& client, json::object& report) {
+void AddServer(client::Client& client, json::object& report) {
   report["server"] = json::object{{"url", client.place().Url()},
                                   {"origin", client.place().origin},
                                   {"version", Answer(client, "/version")},
@@ -53,21 +55,21 @@ void AddServer(Client& client, json::object& report) {
   report["environments"] = Answer(client, "/pondage/v1/environments");
 }
 
-void AddJob(Client& client, const std::string& space, const std::string& name,
+void AddJob(client::Client& client, const std::string& space, const std::string& name,
             json::object& report) {
-  report["job"] = Answer(client, TfJobPath(space, name));
-  report["pods"] = Answer(client, PodPath(space) + "?" + PodsOfJob(name));
-  report["events"] =
-      Answer(client, "/api/v1/namespaces/" + PercentEncode(space) +
-                         "/events?fieldSelector=" + PercentEncode("involvedObject.name=" + name));
+  report["job"] = Answer(client, client::TfJobPath(space, name));
+  report["pods"] = Answer(client, client::PodPath(space) + "?" + client::PodsOfJob(name));
+  report["events"] = Answer(
+      client, "/api/v1/namespaces/" + client::PercentEncode(space) +
+                  "/events?fieldSelector=" + client::PercentEncode("involvedObject.name=" + name));
 }
 
 }  // namespace
 
 base::Result<int> ReportMain(Context& context) {
-  const Invocation& line = context.line();
+  const grammar::Invocation& line = context.line();
   json::object report{{"schema", "pondage.report/1"},
-                      {"asOf", Rfc3339(Now())},
+                      {"asOf", terminal::Rfc3339(terminal::Now())},
                       {"client", PONDAGE_VERSION},
                       {"machine", Machine()},
                       {"settings", SettingsOf(context)}};
@@ -81,10 +83,10 @@ base::Result<int> ReportMain(Context& context) {
   } else {
     report["server"] = json::object{{"error", client.error().message}};
   }
-  const std::string text = ToPrettyJson(report);
+  const std::string text = terminal::ToPrettyJson(report);
   if (!line.Has("out")) {
     context.Print(text);
-    return kDone;
+    return terminal::kDone;
   }
   std::ofstream file(line.Value("out"), std::ios::trunc);
   file << text;
@@ -96,7 +98,7 @@ base::Result<int> ReportMain(Context& context) {
   context.Note(context.screen().Pick(
       "secrets, tokens and values of variables are left out; look at it before you send it\n",
       "其中不含秘密, 令牌和变量的值; 发送前请查看\n"));
-  return kDone;
+  return terminal::kDone;
 }
 
 }  // namespace pondage::cmd

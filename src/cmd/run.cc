@@ -5,19 +5,20 @@
 #include <filesystem>
 #include <random>
 
-#include "cmd/ask.h"
+#include "client/kube.h"
+#include "client/manifest_file.h"
 #include "cmd/context.h"
-#include "cmd/follow.h"
-#include "cmd/job_view.h"
-#include "cmd/kube.h"
 #include "cmd/mains.h"
-#include "cmd/manifest_file.h"
-#include "cmd/python.h"
-#include "cmd/run_job.h"
-#include "cmd/text.h"
-#include "cmd/trouble.h"
-#include "cmd/work_copy.h"
 #include "phrase/phrase.h"
+#include "session/follow.h"
+#include "submission/python.h"
+#include "submission/run_job.h"
+#include "submission/work_copy.h"
+#include "terminal/ask.h"
+#include "terminal/document.h"
+#include "terminal/text.h"
+#include "terminal/trouble.h"
+#include "view/job_view.h"
 
 namespace pondage::cmd {
 namespace {
@@ -62,21 +63,21 @@ class Run {
   base::Result<void> FindPython();
   void WarnOfNoScript() const;
   base::Result<void> FindCopy();
-  base::Result<std::optional<JobView>> Earlier();
-  base::Result<JobView> Plan();
-  base::Result<bool> GoAhead(const JobView& planned);
+  base::Result<std::optional<view::JobView>> Earlier();
+  base::Result<view::JobView> Plan();
+  base::Result<bool> GoAhead(const view::JobView& planned);
   base::Result<void> Send();
   void SetCopy();
   std::string QueueFacts(const std::string& queue);
 
   Context& context_;
-  const Invocation& line_;
-  const Screen& screen_;
-  Client* client_ = nullptr;
-  RunWish wish_;
-  RunPlace place_;
-  PlanFacts facts_;
-  CopyPlan copy_;
+  const grammar::Invocation& line_;
+  const terminal::Screen& screen_;
+  client::Client* client_ = nullptr;
+  submission::RunWish wish_;
+  submission::RunPlace place_;
+  submission::PlanFacts facts_;
+  submission::CopyPlan copy_;
   std::string folder_, data_dir_, stem_, random_;
   bool local_ = false;  // the server's data directory can be written from here
   bool copied_ = false;
@@ -91,8 +92,8 @@ base::Result<void> Run::FindServerFacts() {
       !info && (info.error().kind == Kind::kNotFound || info.error().kind == Kind::kForbidden);
   if (!info && !unknown) return std::unexpected(info.error());
   if (info) {
-    data_dir_ = Text(*info, {"dataDir"});
-    place_.user = Text(*info, {"user"});
+    data_dir_ = client::Text(*info, {"dataDir"});
+    place_.user = client::Text(*info, {"user"});
   }
   if (place_.user.empty() || place_.user == "admin") place_.user = LoginName();
   local_ = !data_dir_.empty() && access(data_dir_.c_str(), W_OK | X_OK) == 0;
@@ -108,10 +109,10 @@ base::Result<void> Run::FindPython() {
     return Fail(Kind::kInvalid, "PND-C019", "",
                 "the present Python cannot be used there: name an --image");
   }
-  TRY(const Python python, PresentPython(context_.around()));
-  wish_.image = LocalImage(python.prefix);
+  TRY(const submission::Python python, submission::PresentPython(context_.around()));
+  wish_.image = submission::LocalImage(python.prefix);
   facts_.program = fmt::format("{} (Python {}", python.prefix, python.version);
-  const auto tensorflow = AskTensorFlow(python.program);
+  const auto tensorflow = submission::AskTensorFlow(python.program);
   if (tensorflow && !tensorflow->version.empty()) {
     facts_.program += ", TensorFlow " + tensorflow->version;
     if (!tensorflow->keras.empty()) facts_.program += ", Keras " + tensorflow->keras;
@@ -120,7 +121,7 @@ base::Result<void> Run::FindPython() {
   if (tensorflow && tensorflow->version.empty()) {
     context_.Note(fmt::format(
         fmt::runtime(screen_.Pick("{}: no TensorFlow in {}\n", "{}: {} 中没有 TensorFlow\n")),
-        screen_.Err(Tint::kYellow, screen_.Pick("warning", "警告")), python.prefix));
+        screen_.Err(terminal::Tint::kYellow, screen_.Pick("warning", "警告")), python.prefix));
   }
   const json::value environment = {{"image", wish_.image}, {"path", python.prefix}};
   auto recorded = client_->Post("/pondage/v1/environments", environment);
@@ -140,9 +141,9 @@ void Run::WarnOfNoScript() const {
       std::filesystem::exists(folder_ + "/" + script, error)) {
     return;
   }
-  context_.Note(
-      fmt::format(fmt::runtime(screen_.Pick("{}: no {} in {}\n", "{0}: {2} 中没有 {1}\n")),
-                  screen_.Err(Tint::kYellow, screen_.Pick("warning", "警告")), script, folder_));
+  context_.Note(fmt::format(
+      fmt::runtime(screen_.Pick("{}: no {} in {}\n", "{0}: {2} 中没有 {1}\n")),
+      screen_.Err(terminal::Tint::kYellow, screen_.Pick("warning", "警告")), script, folder_));
 }
 
 base::Result<void> Run::FindCopy() {
@@ -160,7 +161,7 @@ base::Result<void> Run::FindCopy() {
         "the working directory cannot be copied there: use --no-copy with a shared directory");
   }
   TRY(const auto limit, line_.Size("copy-limit"));
-  TRY(copy_, PlanCopy(folder_, limit.value_or(base::Bytes{std::int64_t{1} << 30})));
+  TRY(copy_, submission::PlanCopy(folder_, limit.value_or(base::Bytes{std::int64_t{1} << 30})));
   random_ = RandomLetters();
   return {};
 }
@@ -172,48 +173,49 @@ void Run::SetCopy() {
   facts_.copy =
       phrase::Fill(screen_.Pick("{n:file|files}, {size} -> {path}", "{n} 个文件, {size} -> {path}"),
                    {{"n", std::to_string(copy_.files.size())},
-                    {"size", SizeText(copy_.size)},
+                    {"size", terminal::SizeText(copy_.size)},
                     {"path", place_.work_copy}});
 }
 
 base::Result<void> Run::Prepare() {
   std::error_code error;
   const std::string here = std::filesystem::current_path(error).string();
-  TRY(wish_, WishOf(line_, context_.around(), here, context_.settings().Value("queue")));
+  TRY(wish_,
+      submission::WishOf(line_, context_.around(), here, context_.settings().Value("queue")));
   TRY_DO(FindServerFacts());
   TRY_DO(FindCopy());
   TRY_DO(FindPython());
   stem_ = wish_.name;
   if (!wish_.named) {
-    TRY(const auto jobs, ListAll(*client_, TfJobPath(place_.space)));
-    wish_.name = NextName(stem_, jobs);
+    TRY(const auto jobs, client::ListAll(*client_, client::TfJobPath(place_.space)));
+    wish_.name = client::NextName(stem_, jobs);
   }
   SetCopy();
   return {};
 }
 
 // The job that the same key made before; PND-C007 when something else was asked for then.
-base::Result<std::optional<JobView>> Run::Earlier() {
-  if (wish_.key.empty()) return std::optional<JobView>();
-  auto object = client_->Get(TfJobPath(place_.space, wish_.name));
+base::Result<std::optional<view::JobView>> Run::Earlier() {
+  if (wish_.key.empty()) return std::optional<view::JobView>();
+  auto object = client_->Get(client::TfJobPath(place_.space, wish_.name));
   if (!object) {
-    if (object.error().kind == Kind::kNotFound) return std::optional<JobView>();
+    if (object.error().kind == Kind::kNotFound) return std::optional<view::JobView>();
     return std::unexpected(object.error());
   }
-  const json::object mine = MakeTfJob(wish_, place_);
-  if (Text(*object, {"metadata", "annotations", "pondage.dev/request-digest"}) !=
-      Text(mine, {"metadata", "annotations", "pondage.dev/request-digest"})) {
+  const json::object mine = submission::MakeTfJob(wish_, place_);
+  if (client::Text(*object, {"metadata", "annotations", "pondage.dev/request-digest"}) !=
+      client::Text(mine, {"metadata", "annotations", "pondage.dev/request-digest"})) {
     return Fail(Kind::kConflict, "PND-C007", "",
                 fmt::format("the key \"{}\" made job {} with another command or other flags",
                             wish_.key, wish_.name));
   }
-  return std::optional(ViewJob(*object));
+  return std::optional(view::ViewJob(*object));
 }
 
 std::string Run::QueueFacts(const std::string& queue) {
-  auto object = client_->Get("/apis/pondage.dev/v1alpha1/queues/" + PercentEncode(queue));
+  auto object = client_->Get("/apis/pondage.dev/v1alpha1/queues/" + client::PercentEncode(queue));
   if (!object) return {};
-  const auto gpus = [&](Path path) { return Text(*object, path); };
+  const auto gpus = [&](client::Path path) { return client::Text(*object, path); };
   std::vector<std::string> facts;
   const auto add = [&](const char* english, const char* chinese, const std::string& value) {
     if (!value.empty())
@@ -222,46 +224,48 @@ std::string Run::QueueFacts(const std::string& queue) {
   add("guarantee", "保证", gpus({"spec", "guarantee", "nvidia.com/gpu"}));
   add("used", "已用", gpus({"status", "used", "nvidia.com/gpu"}));
   add("limit", "上限", gpus({"spec", "limit", "nvidia.com/gpu"}));
-  return facts.empty() ? "" : "(" + Join(facts, ", ") + ")";
+  return facts.empty() ? "" : "(" + terminal::Join(facts, ", ") + ")";
 }
 
-base::Result<JobView> Run::Plan() {
-  TRY(const json::value planned,
-      client_->Post(TfJobPath(place_.space) + "?dryRun=All", MakeTfJob(wish_, place_)));
+base::Result<view::JobView> Run::Plan() {
+  TRY(const json::value planned, client_->Post(client::TfJobPath(place_.space) + "?dryRun=All",
+                                               submission::MakeTfJob(wish_, place_)));
   context_.NoteWarnings();
-  JobView view = ViewJob(planned);
+  view::JobView view = view::ViewJob(planned);
   facts_.queue = QueueFacts(view.queue);
   return view;
 }
 
-base::Result<bool> Run::GoAhead(const JobView& planned) {
+base::Result<bool> Run::GoAhead(const view::JobView& planned) {
   if (line_.Has("yes") || !planned.reason) return true;
   const bool can_ask = screen_.in_is_terminal && screen_.err_is_terminal;
   if (planned.reason->constraint == "never") {
     if (can_ask)
-      return Ask(context_,
-                 screen_.Pick("it can never start as it is; send it all the same?",
-                              "按此要求永远无法启动; 仍要提交?"),
-                 false);
+      return terminal::Ask(screen_,
+                           screen_.Pick("it can never start as it is; send it all the same?",
+                                        "按此要求永远无法启动; 仍要提交?"),
+                           false);
     return Fail(Kind::kForbidden, "PND-C015", "",
                 fmt::format("job {} can never start: {}", wish_.name, planned.reason->message));
   }
   if (!can_ask) return true;
-  return Ask(context_, screen_.Pick("it has to wait; queue it?", "需要等待; 加入队列?"), true);
+  return terminal::Ask(screen_, screen_.Pick("it has to wait; queue it?", "需要等待; 加入队列?"),
+                       true);
 }
 
 base::Result<void> Run::Send() {
   if (!place_.work_copy.empty()) {
-    TRY_DO(MakeCopy(copy_, place_.work_copy));
+    TRY_DO(submission::MakeCopy(copy_, place_.work_copy));
     copied_ = true;
   }
   for (int tries = 0;; ++tries) {
-    auto made = client_->Post(TfJobPath(place_.space), MakeTfJob(wish_, place_));
+    auto made =
+        client_->Post(client::TfJobPath(place_.space), submission::MakeTfJob(wish_, place_));
     if (made) break;
     const bool taken =
         made.error().kind == Kind::kAlreadyExists && !wish_.named && tries < kMostNames;
     if (!taken) return std::unexpected(made.error());
-    wish_.name = fmt::format("{}-{}", stem_, NumberOf(wish_.name) + 1);
+    wish_.name = fmt::format("{}-{}", stem_, client::NumberOf(wish_.name) + 1);
   }
   sent_ = true;
   return {};
@@ -270,30 +274,32 @@ base::Result<void> Run::Send() {
 base::Result<int> Run::Go() {
   TRY_DO(Prepare());
   const bool dry = line_.Has("dry-run");
-  if (dry && (screen_.format == Format::kYaml || screen_.format == Format::kJson)) {
-    const json::object job = MakeTfJob(wish_, place_);
-    context_.Print(screen_.format == Format::kYaml ? ToYaml(job) : ToPrettyJson(job));
-    return kDone;
+  if (dry &&
+      (screen_.format == terminal::Format::kYaml || screen_.format == terminal::Format::kJson)) {
+    const json::object job = submission::MakeTfJob(wish_, place_);
+    context_.Print(screen_.format == terminal::Format::kYaml ? terminal::ToYaml(job)
+                                                             : terminal::ToPrettyJson(job));
+    return terminal::kDone;
   }
   TRY(const auto earlier, Earlier());
   if (!earlier) {
-    TRY(const JobView planned, Plan());
-    const std::string plan = PlanText(wish_, planned, facts_, screen_, Now());
+    TRY(const view::JobView planned, Plan());
+    const std::string plan = submission::PlanText(wish_, planned, facts_, screen_, terminal::Now());
     if (dry) {
       context_.Print(plan);
-      return kDone;
+      return terminal::kDone;
     }
     context_.Note(plan);
     TRY(const bool go, GoAhead(planned));
-    if (!go) return line_.Has("detach") ? kNegative : kPondageFailed;
+    if (!go) return line_.Has("detach") ? terminal::kNegative : terminal::kPondageFailed;
     TRY_DO(Send());
     context_.NoteWarnings();
   } else if (dry) {
-    context_.Print(fmt::format("{} {}\n", earlier->name, StateName(earlier->state)));
-    return kDone;
+    context_.Print(fmt::format("{} {}\n", earlier->name, view::StateName(earlier->state)));
+    return terminal::kDone;
   }
-  if (!line_.Has("detach")) return FollowJob(context_, place_.space, wish_.name);
-  if (screen_.format == Format::kJson) {
+  if (!line_.Has("detach")) return session::FollowJob(*client_, screen_, place_.space, wish_.name);
+  if (screen_.format == terminal::Format::kJson) {
     context_.Print(
         json::serialize(json::object{{"name", wish_.name}, {"namespace", place_.space}}) + "\n");
   } else {
@@ -304,7 +310,7 @@ base::Result<int> Run::Go() {
                       "now: pondage logs -f {0}    pondage explain {0}    pondage stop {0}\n",
                       "接下来: pondage logs -f {0}    pondage explain {0}    pondage stop {0}\n")),
                   wish_.name));
-  return kDone;
+  return terminal::kDone;
 }
 
 }  // namespace

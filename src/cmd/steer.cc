@@ -4,14 +4,14 @@
 #include <chrono>
 #include <thread>
 
+#include "client/kube.h"
 #include "cmd/context.h"
-#include "cmd/interrupt.h"
-#include "cmd/job_view.h"
-#include "cmd/kube.h"
 #include "cmd/mains.h"
-#include "cmd/progress.h"
-#include "cmd/text.h"
-#include "cmd/trouble.h"
+#include "terminal/interrupt.h"
+#include "terminal/progress.h"
+#include "terminal/text.h"
+#include "terminal/trouble.h"
+#include "view/job_view.h"
 
 namespace pondage::cmd {
 namespace {
@@ -23,20 +23,20 @@ using base::Kind;
 // end the wait at once.
 class Waiting {
  public:
-  Waiting(Context& context, Client& client, std::string space, std::string name)
+  Waiting(Context& context, client::Client& client, std::string space, std::string name)
       : context_(context), client_(client), space_(std::move(space)), name_(std::move(name)) {}
 
-  using Enough = std::function<bool(const JobView&)>;
+  using Enough = std::function<bool(const view::JobView&)>;
 
   // None: the job was deleted.
-  base::Result<std::optional<JobView>> Until(const Enough& enough,
-                                             std::optional<base::Millis> limit) {
+  base::Result<std::optional<view::JobView>> Until(const Enough& enough,
+                                                   std::optional<base::Millis> limit) {
     const auto begun = std::chrono::steady_clock::now();
-    std::optional<JobView> last;
+    std::optional<view::JobView> last;
     bool done = false;
     bool gone = false;
     std::stop_source stop;
-    Interrupt interrupt;
+    terminal::Interrupt interrupt;
     std::jthread clock([&](std::stop_token ended) {
       while (!ended.stop_requested() && !stop.stop_requested()) {
         const auto passed = std::chrono::steady_clock::now() - begun;
@@ -46,12 +46,12 @@ class Waiting {
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
       }
     });
-    Watching watching;
+    client::Watching watching;
     bool seen = false;
-    watching.on_change = [&](const Change& change) {
+    watching.on_change = [&](const client::Change& change) {
       seen = true;
-      gone = change.type == Change::Type::kDeleted;
-      if (!gone) last = ViewJob(change.object);
+      gone = change.type == client::Change::Type::kDeleted;
+      if (!gone) last = view::ViewJob(change.object);
       done = gone || enough(*last);
       return !done;
     };
@@ -60,34 +60,36 @@ class Waiting {
       if (!seen) stop.request_stop();
     };
     watching.patience = std::chrono::hours(24);
-    auto outcome = Watch(
-        client_, TfJobPath(space_) + "?fieldSelector=" + PercentEncode("metadata.name=" + name_),
-        watching, stop.get_token());
+    auto outcome = client::Watch(client_,
+                                 client::TfJobPath(space_) + "?fieldSelector=" +
+                                     client::PercentEncode("metadata.name=" + name_),
+                                 watching, stop.get_token());
     clock.request_stop();
     if (!outcome) return std::unexpected(outcome.error());
     if (!seen) {
       return Fail(Kind::kNotFound, "PND-C008", "",
                   fmt::format("no job \"{}\" in namespace {}", name_, space_));
     }
-    if (gone) return std::optional<JobView>();
+    if (gone) return std::optional<view::JobView>();
     if (done) return last;
     if (interrupt.Came()) return Fail(Kind::kUnavailable, "PND-C006", "", "interrupted");
-    return Fail(Kind::kUnavailable, "PND-C006", "",
-                fmt::format("job {} is {} after {}", name_,
-                            last ? StateName(last->state) : "unknown", LongAge(*limit)));
+    return Fail(
+        Kind::kUnavailable, "PND-C006", "",
+        fmt::format("job {} is {} after {}", name_, last ? view::StateName(last->state) : "unknown",
+                    terminal::LongAge(*limit)));
   }
 
  private:
   Context& context_;
-  Client& client_;
+  client::Client& client_;
   const std::string space_, name_;
 };
 
 }  // namespace
 
 base::Result<int> WaitMain(Context& context) {
-  const Invocation& line = context.line();
-  TRY(Client * client, context.Server());
+  const grammar::Invocation& line = context.line();
+  TRY(client::Client * client, context.Server());
   TRY(const std::string space, context.Space());
   TRY(const auto limit, line.Length("timeout"));
   const std::string what = line.Value("for", "finished");
@@ -96,59 +98,62 @@ base::Result<int> WaitMain(Context& context) {
   std::optional<base::Instant> saved_before;
   bool first = true;
   TRY(const auto job, waiting.Until(
-                          [&](const JobView& view) {
+                          [&](const view::JobView& view) {
                             if (first) saved_before = view.saved;
                             first = false;
-                            if (IsEnd(view.state)) return true;
-                            if (what == "running") return view.state == JobState::kRunning;
+                            if (view::IsEnd(view.state)) return true;
+                            if (what == "running") return view.state == view::JobState::kRunning;
                             return what == "checkpoint" && view.saved && view.saved != saved_before;
                           },
                           limit));
   if (!job) {
     return Fail(Kind::kNotFound, "PND-C014", name, fmt::format("job {} was deleted", name));
   }
-  if (context.screen().format == Format::kJson) context.Print(RenderJobLine(*job));
-  if (line.Has("exit-status") && IsEnd(job->state)) {
-    if (job->exit_code && (job->state == JobState::kSucceeded || *job->exit_code != 0)) {
+  if (context.screen().format == terminal::Format::kJson) context.Print(view::RenderJobLine(*job));
+  if (line.Has("exit-status") && view::IsEnd(job->state)) {
+    if (job->exit_code && (job->state == view::JobState::kSucceeded || *job->exit_code != 0)) {
       return static_cast<int>(*job->exit_code & 0xff);
     }
     return Fail(Kind::kInvalid, "PND-C014", name, fmt::format("{}: {}", name, job->failure));
   }
-  if (job->state == JobState::kFailed) return kNegative;
-  if (what == "checkpoint" && (!job->saved || job->saved == saved_before)) return kNegative;
-  return kDone;
+  if (job->state == view::JobState::kFailed) return terminal::kNegative;
+  if (what == "checkpoint" && (!job->saved || job->saved == saved_before))
+    return terminal::kNegative;
+  return terminal::kDone;
 }
 
 namespace {
 
-base::Result<void> SetSuspend(Client& client, const std::string& space, const std::string& name,
-                              bool suspend) {
+base::Result<void> SetSuspend(client::Client& client, const std::string& space,
+                              const std::string& name, bool suspend) {
   const json::value patch = {{"spec", {{"runPolicy", {{"suspend", suspend}}}}}};
-  TRY_DO(client.MergePatch(TfJobPath(space, name), patch));
+  TRY_DO(client.MergePatch(client::TfJobPath(space, name), patch));
   return {};
 }
 
 // The Pods of the job are asked again with a shorter time to leave.
-base::Result<void> Hurry(Client& client, const std::string& space, const std::string& name,
+base::Result<void> Hurry(client::Client& client, const std::string& space, const std::string& name,
                          base::Millis grace) {
-  TRY(const auto pods, ListAll(client, PodPath(space) + "?" + PodsOfJob(name)));
+  TRY(const auto pods,
+      client::ListAll(client, client::PodPath(space) + "?" + client::PodsOfJob(name)));
   const json::value options = {{"gracePeriodSeconds", grace.value / 1000}};
   for (const json::value& pod : pods) {
-    auto asked = client.Delete(PodPath(space, Text(pod, {"metadata", "name"})), options);
+    auto asked =
+        client.Delete(client::PodPath(space, client::Text(pod, {"metadata", "name"})), options);
     if (!asked && asked.error().kind != Kind::kNotFound) return std::unexpected(asked.error());
   }
   return {};
 }
 
-std::string EndedText(const JobView& job, const Screen& screen) {
-  std::string text = fmt::format("{} {}", job.name, StateWord(job.state, screen.language));
+std::string EndedText(const view::JobView& job, const terminal::Screen& screen) {
+  std::string text = fmt::format("{} {}", job.name, view::StateWord(job.state, screen.language));
   if (job.saved) {
     text += job.saved_step >= 0
                 ? fmt::format(fmt::runtime(screen.Pick(", saved at step {}", ", 已保存到第 {} 步")),
                               job.saved_step)
                 : fmt::format(
                       fmt::runtime(screen.Pick(", last saved {} ago", ", 最近一次保存在 {} 前")),
-                      ShortAge(Now() - *job.saved));
+                      terminal::ShortAge(terminal::Now() - *job.saved));
   }
   return text + "\n";
 }
@@ -156,17 +161,17 @@ std::string EndedText(const JobView& job, const Screen& screen) {
 }  // namespace
 
 base::Result<int> StopMain(Context& context) {
-  const Invocation& line = context.line();
-  TRY(Client * client, context.Server());
+  const grammar::Invocation& line = context.line();
+  TRY(client::Client * client, context.Server());
   TRY(const std::string space, context.Space());
   TRY(const auto limit, line.Length("timeout"));
   TRY(auto grace, line.Length("grace"));
   if (line.Has("now")) grace = base::Millis{0};
   std::vector<std::string> asked;
   for (const std::string& name : line.words) {
-    TRY(const json::value object, client->Get(TfJobPath(space, name)));
-    const JobView job = ViewJob(object);
-    if (IsEnd(job.state)) {
+    TRY(const json::value object, client->Get(client::TfJobPath(space, name)));
+    const view::JobView job = view::ViewJob(object);
+    if (view::IsEnd(job.state)) {
       context.Print(EndedText(job, context.screen()));
       continue;
     }
@@ -174,16 +179,16 @@ base::Result<int> StopMain(Context& context) {
     if (grace) TRY_DO(Hurry(*client, space, name, *grace));
     asked.push_back(name);
   }
-  Progress progress(context);
+  terminal::Progress progress(context.screen());
   for (const std::string& name : asked) {
     Waiting waiting(context, *client, space, name);
     TRY(const auto job,
         waiting.Until(
-            [&](const JobView& view) {
+            [&](const view::JobView& view) {
               progress.Show(fmt::format("{} {}  {}", view.name,
-                                        StateWord(view.state, context.screen().language),
-                                        ReasonText(view, context.screen(), Now())));
-              return view.state == JobState::kStopped || IsEnd(view.state);
+                                        view::StateWord(view.state, context.screen().language),
+                                        view::ReasonText(view, context.screen(), terminal::Now())));
+              return view.state == view::JobState::kStopped || view::IsEnd(view.state);
             },
             limit));
     progress.Clear();
@@ -193,29 +198,29 @@ base::Result<int> StopMain(Context& context) {
       context.Print(fmt::format("{} {}\n", name, context.screen().Pick("deleted", "已删除")));
     }
   }
-  return kDone;
+  return terminal::kDone;
 }
 
 base::Result<int> SuspendMain(Context& context) {
-  TRY(Client * client, context.Server());
+  TRY(client::Client * client, context.Server());
   TRY(const std::string space, context.Space());
   for (const std::string& name : context.line().words) {
     TRY_DO(SetSuspend(*client, space, name, true));
     context.Print(fmt::format(
         "{} {}\n", name, context.screen().Pick("asked to save and leave", "已请求保存并停止")));
   }
-  return kDone;
+  return terminal::kDone;
 }
 
 base::Result<int> ResumeMain(Context& context) {
-  TRY(Client * client, context.Server());
+  TRY(client::Client * client, context.Server());
   TRY(const std::string space, context.Space());
   for (const std::string& name : context.line().words) {
     TRY_DO(SetSuspend(*client, space, name, false));
     context.Print(
         fmt::format("{} {}\n", name, context.screen().Pick("back in its queue", "已回到队列")));
   }
-  return kDone;
+  return terminal::kDone;
 }
 
 }  // namespace pondage::cmd

@@ -5,13 +5,13 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cmd/completion.h"
 #include "cmd/context.h"
-#include "cmd/help.h"
 #include "cmd/mains.h"
-#include "cmd/output.h"
-#include "cmd/text.h"
-#include "cmd/trouble.h"
+#include "grammar/completion.h"
+#include "grammar/help.h"
+#include "terminal/output.h"
+#include "terminal/text.h"
+#include "terminal/trouble.h"
 
 namespace pondage::cmd {
 namespace {
@@ -20,15 +20,15 @@ using base::Fail;
 using base::Kind;
 
 base::Result<int> ShowConfig(Context& context) {
-  const Screen& screen = context.screen();
-  Listing listing;
+  const terminal::Screen& screen = context.screen();
+  terminal::Listing listing;
   listing.schema = "pondage.config/1";
   listing.table.headings = {screen.Pick("KEY", "键"), screen.Word("VALUE")};
   const bool origin = context.line().Has("origin");
   if (origin) listing.table.headings.emplace_back(screen.Pick("FROM", "来源"));
   const auto add = [&](const std::string& key, const std::string& value, const std::string& from) {
     listing.items.push_back(json::object{{"name", key}, {"value", value}, {"origin", from}});
-    std::vector<Cell> row{{key}, {value}};
+    std::vector<terminal::Cell> row{{key}, {value}};
     if (origin) row.push_back({from});
     listing.table.rows.push_back(std::move(row));
   };
@@ -38,10 +38,10 @@ base::Result<int> ShowConfig(Context& context) {
   if (auto client = context.Server(); client) {
     add("(server)", (*client)->place().Url(), (*client)->place().origin);
   } else {
-    add("(server)", "-", Split(client.error().message, '\n')[0]);
+    add("(server)", "-", terminal::Split(client.error().message, '\n')[0]);
   }
-  context.Print(Render(listing, screen, Now()));
-  return kDone;
+  context.Print(terminal::Render(listing, screen, terminal::Now()));
+  return terminal::kDone;
 }
 
 base::Result<int> SetConfig(Context& context) {
@@ -56,10 +56,11 @@ base::Result<int> SetConfig(Context& context) {
   }
   if (changes.empty())
     return Fail(Kind::kInvalid, "PND-C002", "", "write: config set KEY=VALUE...");
-  const std::string path = UserSettingsPath(context.around());
-  TRY(const std::string text, WithSettings(ReadWholeFile(path).value_or(""), changes));
+  const std::string path = client::UserSettingsPath(context.around());
+  TRY(const std::string text,
+      client::WithSettings(client::ReadWholeFile(path).value_or(""), changes));
   std::error_code error;
-  std::filesystem::create_directories(ConfigFolder(context.around()), error);
+  std::filesystem::create_directories(client::ConfigFolder(context.around()), error);
   const std::string fresh = path + ".new";
   std::ofstream file(fresh, std::ios::trunc);
   file << text;
@@ -69,7 +70,7 @@ base::Result<int> SetConfig(Context& context) {
   if (error)
     return Fail(Kind::kInvalid, "PND-C010", "",
                 fmt::format("cannot write {}: {}", path, error.message()));
-  return kDone;
+  return terminal::kDone;
 }
 
 }  // namespace
@@ -79,48 +80,48 @@ base::Result<int> ConfigMain(Context& context) {
   const std::string verb = words.empty() ? "show" : words[0];
   if (verb == "set") return SetConfig(context);
   if (verb == "path") {
-    context.Print(UserSettingsPath(context.around()) + "\n");
-    return kDone;
+    context.Print(client::UserSettingsPath(context.around()) + "\n");
+    return terminal::kDone;
   }
   return ShowConfig(context);
 }
 
 base::Result<int> CompletionMain(Context& context) {
-  context.Print(CompletionScript(context.line().words[0]));
-  return kDone;
+  context.Print(grammar::CompletionScript(context.line().words[0]));
+  return terminal::kDone;
 }
 
 base::Result<int> ManMain(Context& context) {
   const auto& words = context.line().words;
-  const Screen& screen = context.screen();
-  const Command* command = words.empty() ? nullptr : FindCommand(words[0]);
+  const terminal::Screen& screen = context.screen();
+  const grammar::Command* command = words.empty() ? nullptr : grammar::FindCommand(words[0]);
   if (context.line().Has("roff")) {
     if (!words.empty() && command == nullptr) {
       return Fail(Kind::kNotFound, "PND-C002", "", fmt::format("no command \"{}\"", words[0]));
     }
-    context.Print(RoffPage(command, screen));
-    return kDone;
+    context.Print(grammar::RoffPage(command, screen));
+    return terminal::kDone;
   }
   if (words.empty()) {
-    context.Print(OverviewText(screen) + "\n" + ErrorIndex(screen));
-    return kDone;
+    context.Print(grammar::OverviewText(screen) + "\n" + grammar::ErrorIndex(screen));
+    return terminal::kDone;
   }
   if (command != nullptr) {
-    context.Print(HelpText(*command, screen));
-    return kDone;
+    context.Print(grammar::HelpText(*command, screen));
+    return terminal::kDone;
   }
   std::string id = words[0];
   for (char& c : id) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
-  const auto page = ErrorPage(id, screen);
+  const auto page = grammar::ErrorPage(id, screen);
   if (!page)
     return Fail(Kind::kNotFound, "PND-C002", "",
                 fmt::format("no command and no error id \"{}\"", words[0]));
   context.Print(*page);
-  return kDone;
+  return terminal::kDone;
 }
 
 base::Result<int> VersionMain(Context& context) {
-  const Screen& screen = context.screen();
+  const terminal::Screen& screen = context.screen();
   json::object item{{"name", "pondage"}, {"client", PONDAGE_VERSION}, {"license", "Apache-2.0"}};
   std::string text = fmt::format("client  {}\n", PONDAGE_VERSION);
   if (!context.line().Has("client")) {
@@ -131,36 +132,36 @@ base::Result<int> VersionMain(Context& context) {
     item["api"] = nullptr;
     if (version) {
       auto info = (*client)->Get("/pondage/v1/info");
-      const std::string server = info ? Text(*info, {"version"}) : "";
+      const std::string server = info ? client::Text(*info, {"version"}) : "";
       item["server"] = server.empty() ? json::value(nullptr) : json::value(server);
-      item["api"] = Text(*version, {"gitVersion"});
+      item["api"] = client::Text(*version, {"gitVersion"});
       text += fmt::format("server  {}  {}\napi     {}\n", server.empty() ? "?" : server,
-                          (*client)->place().Url(), Text(*version, {"gitVersion"}));
+                          (*client)->place().Url(), client::Text(*version, {"gitVersion"}));
     } else {
-      text += fmt::format("server  -  ({})\n", Split(version.error().message, '\n')[0]);
+      text += fmt::format("server  -  ({})\n", terminal::Split(version.error().message, '\n')[0]);
     }
   }
   text += "license Apache-2.0\n";
-  if (screen.format == Format::kTable || screen.format == Format::kWide) {
+  if (screen.format == terminal::Format::kTable || screen.format == terminal::Format::kWide) {
     context.Print(text);
   } else {
-    Listing listing;
+    terminal::Listing listing;
     listing.schema = "pondage.version/1";
     listing.items.push_back(std::move(item));
-    context.Print(Render(listing, screen, Now()));
+    context.Print(terminal::Render(listing, screen, terminal::Now()));
   }
-  return kDone;
+  return terminal::kDone;
 }
 
 base::Result<int> HelpMain(Context& context) {
   const auto& words = context.line().words;
-  const Command* command = words.empty() ? nullptr : FindCommand(words[0]);
+  const grammar::Command* command = words.empty() ? nullptr : grammar::FindCommand(words[0]);
   if (!words.empty() && command == nullptr) {
     return Fail(Kind::kInvalid, "PND-C002", "", fmt::format("no command \"{}\"", words[0]));
   }
-  context.Print(command == nullptr ? OverviewText(context.screen())
-                                   : HelpText(*command, context.screen()));
-  return kDone;
+  context.Print(command == nullptr ? grammar::OverviewText(context.screen())
+                                   : grammar::HelpText(*command, context.screen()));
+  return terminal::kDone;
 }
 
 }  // namespace pondage::cmd

@@ -9,12 +9,12 @@
 #include <thread>
 
 #include "cmd/context.h"
-#include "cmd/interrupt.h"
 #include "cmd/mains.h"
-#include "cmd/output.h"
-#include "cmd/text.h"
-#include "cmd/top_page.h"
-#include "cmd/trouble.h"
+#include "terminal/interrupt.h"
+#include "terminal/output.h"
+#include "terminal/text.h"
+#include "terminal/trouble.h"
+#include "view/top_page.h"
 
 namespace pondage::cmd {
 namespace {
@@ -79,18 +79,18 @@ Key ReadKey(std::chrono::milliseconds limit) {
 // never makes the keys wait.
 class Looker {
  public:
-  Looker(Client& client, std::string space, PoolView first)
+  Looker(client::Client& client, std::string space, view::PoolView first)
       : pool_(std::move(first)),
-        seen_(Now()),
+        seen_(terminal::Now()),
         thread_([this, client = client.Fork(), space](std::stop_token stop) {
           while (!stop.stop_requested()) {
-            auto pool = LookAtPool(*client, space);
+            auto pool = view::LookAtPool(*client, space);
             {
               const std::lock_guard lock(mutex_);
               fresh_ = pool.has_value();
               if (pool) {
                 pool_ = *std::move(pool);
-                seen_ = Now();
+                seen_ = terminal::Now();
               }
             }
             for (int i = 0; i < 10 && !stop.stop_requested(); ++i)
@@ -98,21 +98,21 @@ class Looker {
           }
         }) {}
 
-  PoolView Pool(std::string& stale) {
+  view::PoolView Pool(std::string& stale) {
     const std::lock_guard lock(mutex_);
-    stale = fresh_ ? "" : ClockText(seen_);
+    stale = fresh_ ? "" : terminal::ClockText(seen_);
     return pool_;
   }
 
  private:
   std::mutex mutex_;
-  PoolView pool_;
+  view::PoolView pool_;
   base::Instant seen_;
   bool fresh_ = true;
   std::jthread thread_;  // last: it uses all of the above
 };
 
-void Take(Key key, TopState& state, std::size_t jobs) {
+void Take(Key key, view::TopState& state, std::size_t jobs) {
   switch (key) {
     case Key::kUp:
       state.chosen -= state.chosen > 0 ? 1 : 0;
@@ -127,9 +127,9 @@ void Take(Key key, TopState& state, std::size_t jobs) {
       state.scrolled += 10;
       break;
     case Key::kSort:
-      state.order = state.order == TopOrder::kUser
-                        ? TopOrder::kName
-                        : static_cast<TopOrder>(static_cast<int>(state.order) + 1);
+      state.order = state.order == view::TopOrder::kUser
+                        ? view::TopOrder::kName
+                        : static_cast<view::TopOrder>(static_cast<int>(state.order) + 1);
       break;
     case Key::kGpus:
       state.show_gpus = !state.show_gpus || !state.show_jobs;
@@ -147,25 +147,25 @@ void Take(Key key, TopState& state, std::size_t jobs) {
   if (state.chosen >= jobs) state.chosen = jobs == 0 ? 0 : jobs - 1;
 }
 
-base::Result<int> Live(Context& context, Client& client, const std::string& space, PoolView first,
-                       TopState state) {
-  Interrupt interrupt;
+base::Result<int> Live(Context& context, client::Client& client, const std::string& space,
+                       view::PoolView first, view::TopState state) {
+  terminal::Interrupt interrupt;
   FullScreen full(context);
   Looker looker(client, space, std::move(first));
   std::string shown;
   while (!interrupt.Came()) {
-    Screen screen = context.screen();
+    terminal::Screen screen = context.screen();
     winsize size{};
     int height = 24;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0) {
       screen.columns = size.ws_col;
       height = size.ws_row;
     }
-    const PoolView pool = looker.Pool(state.stale);
+    const view::PoolView pool = looker.Pool(state.stale);
     std::string page;
-    for (const std::string& line : TopLines(pool, state, screen, Now(), height)) {
+    for (const std::string& line : view::TopLines(pool, state, screen, terminal::Now(), height)) {
       if (!page.empty()) page += "\r\n";
-      page += FitTinted(line, screen.columns, screen.ascii) + "\x1b[K";
+      page += terminal::FitTinted(line, screen.columns, screen.ascii) + "\x1b[K";
     }
     if (page != shown) context.Print("\x1b[H" + page + "\x1b[J");
     shown = page;
@@ -173,13 +173,13 @@ base::Result<int> Live(Context& context, Client& client, const std::string& spac
     if (key == Key::kQuit) break;
     if (key != Key::kNone) Take(key, state, pool.jobs.size());
   }
-  return kDone;
+  return terminal::kDone;
 }
 
-json::array Items(const PoolView& pool) {
+json::array Items(const view::PoolView& pool) {
   json::array items;
-  for (const NodeView& node : pool.nodes) {
-    for (const GpuView& gpu : node.gpus) {
+  for (const view::NodeView& node : pool.nodes) {
+    for (const view::GpuView& gpu : node.gpus) {
       const auto number = [](const std::optional<std::int64_t>& value) {
         return value ? json::value(*value) : json::value(nullptr);
       };
@@ -207,26 +207,26 @@ json::array Items(const PoolView& pool) {
 }  // namespace
 
 base::Result<int> TopMain(Context& context) {
-  TRY(Client * client, context.Server());
+  TRY(client::Client * client, context.Server());
   TRY(const std::string space, context.Space());
-  TRY(PoolView pool, LookAtPool(*client, space));
-  const Screen& screen = context.screen();
-  TopState state;
+  TRY(view::PoolView pool, view::LookAtPool(*client, space));
+  const terminal::Screen& screen = context.screen();
+  view::TopState state;
   state.show_gpus = !context.line().Has("jobs");
   state.show_jobs = !context.line().Has("nodes") || context.line().Has("jobs");
-  if (screen.format != Format::kTable && screen.format != Format::kWide) {
-    Listing listing;
+  if (screen.format != terminal::Format::kTable && screen.format != terminal::Format::kWide) {
+    terminal::Listing listing;
     listing.schema = "pondage.top/1";
     listing.items = Items(pool);
-    context.Print(Render(listing, screen, Now()));
-    return kDone;
+    context.Print(terminal::Render(listing, screen, terminal::Now()));
+    return terminal::kDone;
   }
   if (context.line().Has("once") || !screen.out_is_terminal || !screen.in_is_terminal) {
-    Screen plain = screen;
+    terminal::Screen plain = screen;
     plain.out_is_terminal = false;
-    for (const std::string& line : TopLines(pool, state, plain, Now(), 0))
+    for (const std::string& line : view::TopLines(pool, state, plain, terminal::Now(), 0))
       context.Print(line + "\n");
-    return kDone;
+    return terminal::kDone;
   }
   return Live(context, *client, space, std::move(pool), state);
 }

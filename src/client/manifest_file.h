@@ -1,0 +1,32 @@
+// Manifests as files: read, and the place in the API of what they hold; names for new jobs.
+//
+// Pure but for reading the file.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "client/json.h"
+
+namespace pondage::client {
+
+// All documents of `file`; "-" is stdin.
+base::Result<std::vector<json::object>> ReadManifests(const std::string& file);
+
+struct ObjectPlace {
+  std::string list_path;  // "/apis/kubeflow.org/v1/namespaces/ml/tfjobs"
+  std::string object_path;
+  std::string shown;  // "tfjob/mnist"
+};
+// `space` is for namespaced kinds that name none.
+base::Result<ObjectPlace> PlaceOf(const json::object& object, const std::string& space);
+
+// "mnist" of "mnist-7"; 7 of it, 0 when there is no number.
+std::string NumberlessStem(std::string_view name);
+int NumberOf(std::string_view name);
+// The stem with the next number behind those of `jobs`.
+std::string NextName(const std::string& stem, const std::vector<json::value>& jobs);
+
+}  // namespace pondage::client

@@ -1,0 +1,209 @@
+#include "grammar/invocation.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "grammar/completion.h"
+#include "grammar/help.h"
+#include "terminal/trouble.h"
+
+namespace pondage::grammar {
+namespace {
+
+TEST(Invocation, WhatStandsBehindTwoDashesIsKeptWordForWord) {
+  const auto line = ParseLine({"run", "--gpus", "2", "--env", "A=1", "--env", "B=x y", "--",
+                               "python", "t.py", "--x", "a b", "--gpus", "9", "--", "$HOME", "-h"});
+  ASSERT_TRUE(line) << line.error().message;
+  EXPECT_EQ(line->program, (std::vector<std::string>{"python", "t.py", "--x", "a b", "--gpus", "9",
+                                                     "--", "$HOME", "-h"}));
+  EXPECT_EQ(line->Value("gpus"), "2");
+  EXPECT_EQ(line->Values("env"), (std::vector<std::string>{"A=1", "B=x y"}));
+  EXPECT_FALSE(line->Has("help"));
+}
+
+TEST(Invocation, GlobalFlagsStandAnywhere) {
+  for (const auto& words : {std::vector<std::string>{"-o", "json", "ps", "-a"},
+                            {"ps", "-a", "-o", "json"},
+                            {"ps", "--output=json", "--all"}}) {
+    const auto line = ParseLine(words);
+    ASSERT_TRUE(line) << line.error().message;
+    EXPECT_EQ(line->command->name, "ps");
+    EXPECT_EQ(line->Value("output"), "json");
+    EXPECT_TRUE(line->Has("all"));
+  }
+}
+
+TEST(Invocation, HelpNeedsNothingElse) {
+  const auto line = ParseLine({"show", "--help"});
+  ASSERT_TRUE(line);
+  EXPECT_TRUE(line->Has("help"));
+  EXPECT_EQ(ParseLine({})->command, nullptr);
+}
+
+TEST(Invocation, MistakesAreToldInWords) {
+  struct Row {
+    std::vector<std::string> words;
+    std::string_view says;
+  };
+  const Row rows[] = {
+      {{"rnu"}, "did you mean run?"},
+      {{"expalin", "x"}, "did you mean explain?"},
+      {{"zzzzzz"}, "no command \"zzzzzz\""},
+      {{"ps", "--al"}, "did you mean --all?"},
+      {{"ps", "-o", "xml"}, "--output takes table|wide|json|yaml|csv|name, not \"xml\""},
+      {{"ps", "a", "b"}, "ps does not take \"b\""},
+      {{"show"}, "show needs JOB"},
+      {{"run", "--gpus", "1"}, "no command: what is to be run stands behind --"},
+      {{"run", "--gpus", "1", "python", "t.py"},
+       "put -- in front of the command: pondage run ... -- python t.py"},
+      {{"queue", "list"}, "queue takes ls, show, set, not \"list\""},
+      {{"ps", "--queue", "a", "--queue", "b"}, "--queue is given more than once"},
+      {{"completion", "csh"}, "completion takes bash, zsh, fish, not \"csh\""},
+  };
+  for (const Row& row : rows) {
+    const auto line = ParseLine(row.words);
+    ASSERT_FALSE(line) << row.says;
+    EXPECT_NE(line.error().message.find(row.says), std::string::npos) << line.error().message;
+    EXPECT_EQ(line.error().id, "PND-C002");
+    EXPECT_EQ(terminal::ExitCodeOf(line.error()), terminal::kUsage);
+  }
+}
+
+TEST(Invocation, NumbersHaveBounds) {
+  const auto line = ParseLine({"run", "--gpus", "2", "--workers", "x1", "--", "a"});
+  ASSERT_TRUE(line);
+  EXPECT_EQ(*line->Number("gpus", 0, 0, 8), 2);
+  EXPECT_FALSE(line->Number("gpus", 0, 4, 8));
+  EXPECT_FALSE(line->Number("workers", 1, 0, 8));
+  EXPECT_EQ(*line->Number("ps", 7, 0, 8), 7);
+}
+
+TEST(Commands, EveryOneIsWholeInBothLanguages) {
+  std::set<std::string_view> names;
+  for (const Command& command : Commands()) {
+    EXPECT_TRUE(names.insert(command.name).second) << command.name;
+    EXPECT_FALSE(command.english.empty() || command.chinese.empty()) << command.name;
+    EXPECT_EQ(command.about_english.empty(), command.about_chinese.empty()) << command.name;
+    EXPECT_FALSE(command.examples.empty()) << command.name;
+    for (const Example& example : command.examples) {
+      EXPECT_NE(example.line.find("pondage"), std::string_view::npos) << command.name;
+      EXPECT_EQ(example.english.empty(), example.chinese.empty()) << example.line;
+    }
+    for (const Flag& flag : command.flags) {
+      EXPECT_FALSE(flag.english.empty() || flag.chinese.empty())
+          << command.name << " --" << flag.name;
+    }
+  }
+}
+
+// Examples that show more than one program are for a shell: their own part is the first command.
+std::vector<std::string> WordsOf(std::string_view line) {
+  std::vector<std::string> words;
+  std::string word;
+  for (const char c : std::string(line) + " ") {
+    if (c == '|' || c == '&' || c == '<') break;
+    if (c != ' ') {
+      word += c;
+    } else if (!word.empty()) {
+      words.push_back(std::exchange(word, ""));
+    }
+  }
+  return words;
+}
+
+TEST(Commands, TheirExamplesAreUnderstood) {
+  int understood = 0;
+  for (const Command& command : Commands()) {
+    for (const Example& example : command.examples) {
+      auto words = WordsOf(example.line);
+      if (words.empty() || words[0] != "pondage") continue;
+      words.erase(words.begin());
+      const auto line = ParseLine(words);
+      ASSERT_TRUE(line) << example.line << ": " << line.error().message;
+      EXPECT_EQ(line->command->name, command.name) << example.line;
+      ++understood;
+    }
+  }
+  EXPECT_GT(understood, 25);
+}
+
+TEST(Help, ShowsFlagsAndExamplesWithinTheScreen) {
+  terminal::Screen screen;
+  for (const terminal::Language language :
+       {terminal::Language::kEnglish, terminal::Language::kChinese}) {
+    screen.language = language;
+    for (const Command& command : Commands()) {
+      const std::string page = HelpText(command, screen);
+      for (const Flag& flag : command.flags)
+        EXPECT_NE(page.find("--" + std::string(flag.name)), std::string::npos);
+      for (const Example& example : command.examples)
+        EXPECT_NE(page.find(example.line), std::string::npos);
+    }
+  }
+  EXPECT_NE(OverviewText(screen).find("explain"), std::string::npos);
+}
+
+TEST(Help, PagesOfErrors) {
+  const terminal::Screen screen;
+  ASSERT_TRUE(ErrorPage("PND-C001", screen));
+  EXPECT_NE(ErrorPage("PND-C001", screen)->find("PONDAGE_SERVER"), std::string::npos);
+  EXPECT_TRUE(ErrorPage("Q007", screen)) << "the short form that tables show";
+  EXPECT_FALSE(ErrorPage("PND-X999", screen));
+}
+
+TEST(Help, ManPagesAreMadeOfTheSame) {
+  const terminal::Screen screen;
+  for (const Command& command : Commands()) {
+    const std::string page = RoffPage(&command, screen);
+    EXPECT_TRUE(page.starts_with(".TH \"pondage-" + std::string(command.name) + "\" 1"))
+        << command.name;
+    EXPECT_NE(page.find(".SH EXAMPLES"), std::string::npos);
+  }
+}
+
+TEST(Completion, KnowsEveryCommandAndFlag) {
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    const std::string script = CompletionScript(shell);
+    for (const Command& command : Commands()) {
+      EXPECT_NE(script.find(command.name), std::string::npos) << shell << " " << command.name;
+      for (const Flag& flag : command.flags) {
+        const std::string typed =
+            (shell == std::string("fish") ? "-l " : "--") + std::string(flag.name);
+        EXPECT_NE(script.find(typed), std::string::npos) << shell << " " << typed;
+      }
+    }
+    EXPECT_NE(script.find("pondage ps -a -o name"), std::string::npos)
+        << shell << ": names of jobs";
+  }
+}
+
+TEST(Trouble, ErrorsInThreeParts) {
+  terminal::Screen screen;
+  const base::Error error{base::Kind::kUnavailable, "PND-C001", "",
+                          "the server is away\nlooked at x\nand y"};
+  EXPECT_EQ(terminal::TroubleText(error, screen),
+            "error PND-C001: the server is away\n  looked at x\n  and y\n"
+            "  try: pondage serve (on the server), or pondage doctor      (docs: pondage man "
+            "PND-C001)\n");
+  EXPECT_EQ(terminal::TroubleText({base::Kind::kInvalid, "", "", "no id"}, screen),
+            "error: no id\n");
+}
+
+TEST(Trouble, ExitCodes) {
+  struct Row {
+    base::Kind kind;
+    const char* id;
+    int want;
+  };
+  const Row rows[] = {
+      {base::Kind::kNotFound, "PND-C008", 3},    {base::Kind::kForbidden, "PND-C005", 4},
+      {base::Kind::kUnavailable, "PND-C001", 5}, {base::Kind::kUnavailable, "PND-C006", 6},
+      {base::Kind::kConflict, "PND-C007", 7},    {base::Kind::kAlreadyExists, "PND-C007", 7},
+      {base::Kind::kInvalid, "PND-C009", 2}};
+  for (const Row& row : rows)
+    EXPECT_EQ(terminal::ExitCodeOf({row.kind, row.id, "", ""}), row.want) << row.id;
+}
+
+}  // namespace
+}  // namespace pondage::grammar
