@@ -18,6 +18,7 @@
 #include "run/reactor.h"
 #include "run/remnants.h"
 #include "run/replica_dir.h"
+#include "run/shim_exec.h"
 #include "run/shim_sockets.h"
 #include "run/starter.h"
 #include "shim/files.h"
@@ -80,11 +81,13 @@ class ShimRunner::Core {
         sockets_(
             reactor_,
             [this](int connection, shim::State state) { OnState(connection, std::move(state)); },
-            [this](int connection) { OnClosed(connection); }) {}
+            [this](int connection) { OnClosed(connection); }),
+        execs_(reactor_, sockets_, [this](const std::string& uid) { return ConnectionOf(uid); }) {}
 
   ~Core() {
     reactor_.Stop();
     slow_.Stop();
+    execs_.End();
     for (const auto& [handle, child] : children_) close(handle);
   }
 
@@ -108,12 +111,14 @@ class ShimRunner::Core {
     return running;
   }
   const LimitsReport& limits() const { return limits_; }
+  port::Exec& execs() { return execs_; }
 
  private:
   struct Replica {
     std::int64_t start = 0;
     int connection = -1;
     std::int64_t shim_pid = 0;
+    std::int64_t shim_level = 0;
     bool ours = false;  // started by this server
     bool told_started = false;
     port::Started started;
@@ -135,6 +140,8 @@ class ShimRunner::Core {
   Replica& TakeOver(const std::string& uid, Replica replica, bool was_running);
   void OnState(int connection, shim::State state);
   void OnClosed(int connection);
+  void CloseOf(Replica& replica);
+  base::Result<int> ConnectionOf(const std::string& uid);
   void Attach(Replica& replica, int connection, const shim::State& state);
   void CheckEnded(const std::string& uid);
   port::Reading EndOf(const std::string& uid, const Replica& replica) const;
@@ -172,6 +179,7 @@ class ShimRunner::Core {
   Reactor reactor_;
   Reactor slow_;
   ShimSockets sockets_;
+  ShimExec execs_;
 };
 
 ShimRunner::Core::Replica* ShimRunner::Core::Find(const std::string& uid) {
@@ -262,6 +270,7 @@ void ShimRunner::Core::OnState(int connection, shim::State state) {
   Replica* const replica = Find(state.uid);
   if (replica != nullptr && !replica->settled && replica->start == state.start) {
     Attach(*replica, connection, state);
+    execs_.OnEnded(connection, state.execs_ended);
     return;
   }
   if (!adopted_ && replica == nullptr && ReplicaDir::IsName(state.uid)) {
@@ -281,9 +290,10 @@ void ShimRunner::Core::OnState(int connection, shim::State state) {
 
 void ShimRunner::Core::Attach(Replica& replica, int connection, const shim::State& state) {
   replica.shim_pid = state.shim_pid;
+  replica.shim_level = state.level;
   if (state.ended) replica.heard = state.ended;
   if (replica.connection != connection) {
-    if (replica.connection >= 0) sockets_.Close(replica.connection);
+    CloseOf(replica);
     replica.connection = connection;
     Order(replica);
   }
@@ -300,8 +310,26 @@ void ShimRunner::Core::Attach(Replica& replica, int connection, const shim::Stat
   if (speaks) Emit(Reading(state));
 }
 
+void ShimRunner::Core::CloseOf(Replica& replica) {
+  if (replica.connection < 0) return;
+  execs_.OnClosed(replica.connection);
+  sockets_.Close(std::exchange(replica.connection, -1));
+}
+
+base::Result<int> ShimRunner::Core::ConnectionOf(const std::string& uid) {
+  const Replica* const replica = Find(uid);
+  if (replica == nullptr || replica->settled || replica->unwanted)
+    return base::Fail(base::Kind::kNotFound, "", uid, "does not run on this machine");
+  if (replica->connection >= 0 && replica->shim_level < shim::kExecLevel) {
+    return base::Fail(base::Kind::kUnavailable, "", uid,
+                      "was started by an older version, which can run nothing more in it");
+  }
+  return replica->connection;
+}
+
 void ShimRunner::Core::OnClosed(int connection) {
   strangers_.erase(connection);
+  execs_.OnClosed(connection);
   for (auto& [uid, replica] : replicas_) {
     if (replica.connection != connection) continue;
     replica.connection = -1;
@@ -378,7 +406,7 @@ void ShimRunner::Core::Settle(const std::string& uid, Replica& replica) {
     Emit(port::Started{uid, static_cast<int>(ended->start), ended->pid,
                        base::Instant{ended->started_unix_ms}});
   }
-  if (replica.connection >= 0) sockets_.Close(std::exchange(replica.connection, -1));
+  CloseOf(replica);
   {
     const std::lock_guard lock(mutex_);
     running_.erase(uid);
@@ -536,6 +564,9 @@ void ShimRunner::Forget(const std::string& uid, int start) {
 }
 void ShimRunner::Erase(const std::string& uid) {
   core_->Post([core = core_.get(), uid] { core->Erase(uid); });
+}
+port::Exec& ShimRunner::Execs() {
+  return core_->execs();
 }
 std::vector<Running> ShimRunner::RunningNow() const {
   return core_->RunningNow();

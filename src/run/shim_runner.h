@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "port/clock.h"
+#include "port/exec.h"
 #include "port/runner.h"
 #include "run/cgroups.h"
 
@@ -45,6 +46,8 @@ class ShimRunner : public port::Runner {
   void Forget(const std::string& uid, int start) override;
   void Erase(const std::string& uid) override;
 
+  // Further programs inside what runs here; not to be used once this is gone.
+  port::Exec& Execs();
   std::vector<Running> RunningNow() const;
   LimitsReport Limits() const;
 

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <set>
+#include <span>
 #include <string>
 
 #include "run/reactor.h"
@@ -25,7 +26,8 @@ class ShimSockets {
   // Listens at `agent.sock` of the directory, however long its path. False: it cannot.
   bool Listen(const std::string& directory);
   // False when the socket is full or gone; then the shim will be heard of as closed.
-  bool Send(int connection, const shim::Command& command);
+  // The descriptors are duplicated in the shim.
+  bool Send(int connection, const shim::Command& command, std::span<const int> descriptors = {});
   void Close(int connection);
 
  private:

@@ -34,10 +34,33 @@ std::vector<pid_t> Members(const std::string& group) {
   return members;
 }
 
+// Those below this process that `is_meant` picks.
+template <class IsMeant>
+void StopAndKill(const IsMeant& is_meant) {
+  std::set<std::pair<pid_t, std::uint64_t>> stopped;
+  std::vector<Process> meant;
+  for (int look = 0; look < kStopLooks; ++look) {
+    meant = Below(getpid(), ReadProcesses());
+    std::erase_if(meant, [&](const Process& process) { return !is_meant(process); });
+    bool fresh = false;
+    for (const Process& process : meant) {
+      if (process.state == 'Z' || !stopped.emplace(process.pid, process.started).second) continue;
+      fresh = true;
+      Signal(process, SIGSTOP);
+    }
+    if (!fresh) break;
+  }
+  for (const Process& process : meant) Signal(process, SIGKILL);
+}
+
 }  // namespace
 
 void SignalTree(int signal) {
   for (const Process& process : Below(getpid(), ReadProcesses())) Signal(process, signal);
+}
+
+void KillSessions(const std::set<pid_t>& sessions) {
+  StopAndKill([&](const Process& process) { return sessions.contains(process.session); });
 }
 
 void Killer::KillGroup() {
@@ -50,19 +73,7 @@ void Killer::KillGroup() {
 
 void Killer::Round() {
   KillGroup();
-  std::set<std::pair<pid_t, std::uint64_t>> stopped;
-  std::vector<Process> tree;
-  for (int look = 0; look < kStopLooks; ++look) {
-    tree = Below(getpid(), ReadProcesses());
-    bool fresh = false;
-    for (const Process& process : tree) {
-      if (process.state == 'Z' || !stopped.emplace(process.pid, process.started).second) continue;
-      fresh = true;
-      Signal(process, SIGSTOP);
-    }
-    if (!fresh) break;
-  }
-  for (const Process& process : tree) Signal(process, SIGKILL);
+  StopAndKill([](const Process&) { return true; });
 }
 
 }  // namespace pondage::shim

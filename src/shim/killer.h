@@ -4,6 +4,9 @@
 // Round() again, after reaping, until it has no children.
 #pragma once
 
+#include <sys/types.h>
+
+#include <set>
 #include <string>
 
 #include "shim/wire.h"
@@ -12,6 +15,10 @@ namespace pondage::shim {
 
 // SIGTERM (or another polite signal) to every process below this one.
 void SignalTree(int signal);
+
+// Kills every process below this one that is in one of those sessions, those forked meanwhile
+// included.
+void KillSessions(const std::set<pid_t>& sessions);
 
 class Killer {
  public:

@@ -20,6 +20,7 @@ constexpr std::size_t kFields = 22;
 enum Field : std::size_t {
   kState = 3,
   kParent = 4,
+  kSession = 6,
   kUser = 14,
   kSystem = 15,
   kChildUser = 16,
@@ -56,9 +57,9 @@ std::optional<Process> ParseStat(std::string_view line) {
   Process process;
   std::uint64_t user = 0, system = 0, child_user = 0, child_system = 0;
   if (!Number(line.substr(0, open), process.pid) || !Number(field(kParent), process.parent) ||
-      !Number(field(kUser), user) || !Number(field(kSystem), system) ||
-      !Number(field(kChildUser), child_user) || !Number(field(kChildSystem), child_system) ||
-      !Number(field(kStarted), process.started) ||
+      !Number(field(kSession), process.session) || !Number(field(kUser), user) ||
+      !Number(field(kSystem), system) || !Number(field(kChildUser), child_user) ||
+      !Number(field(kChildSystem), child_system) || !Number(field(kStarted), process.started) ||
       !Number(field(kResident), process.resident_pages)) {
     return std::nullopt;
   }

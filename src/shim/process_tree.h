@@ -15,6 +15,7 @@ namespace pondage::shim {
 struct Process {
   pid_t pid = 0;
   pid_t parent = 0;
+  pid_t session = 0;
   char state = '?';
   std::uint64_t started = 0;  // clock ticks since boot: with the pid it names one process for ever
   std::uint64_t cpu_ticks = 0;  // user + system, with those of its waited-for children

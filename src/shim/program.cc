@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -90,17 +91,30 @@ struct Prepared {
   std::vector<char*> env;
 };
 
-[[noreturn]] void Child(const Spec& spec, const Prepared& prepared, int output, int report,
-                        pid_t shim) {
+// A pipe or terminal that root made: without, /dev/stdout cannot be opened by name.
+void Give(int stream, const Spec& spec, bool terminal) {
+  struct stat there{};
+  if (!spec.user || fstat(stream, &there) != 0) return;
+  if (!S_ISFIFO(there.st_mode) && !(terminal && S_ISCHR(there.st_mode))) return;
+  [[maybe_unused]] const int given = fchown(stream, static_cast<uid_t>(*spec.user), gid_t(-1));
+}
+
+bool TakeStreams(const Spec& spec, const Streams& streams) {
+  const int in = streams.in >= 0 ? streams.in : open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (in < 0 || dup2(in, 0) < 0 || dup2(streams.out, 1) < 0 || dup2(streams.err, 2) < 0)
+    return false;
+  for (const int stream : {0, 1, 2}) Give(stream, spec, streams.terminal);
+  return !streams.terminal || ioctl(0, TIOCSCTTY, 0) == 0;
+}
+
+[[noreturn]] void Child(const Spec& spec, const Prepared& prepared, const Streams& streams,
+                        int report, pid_t shim) {
   setsid();
   for (const std::string& group : spec.cgroups) {
     if (!WriteFile(group + "/cgroup.procs", "0")) FailChild(report, Step::kGroup, errno);
   }
   SetLimits();
-  const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  if (input < 0 || dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0) {
-    FailChild(report, Step::kOutput, errno);
-  }
+  if (!TakeStreams(spec, streams)) FailChild(report, Step::kOutput, errno);
   umask(022);
   if (!TakeAccount(spec)) FailChild(report, Step::kAccount, errno);
   if (!spec.working_dir.empty() && chdir(spec.working_dir.c_str()) != 0) {
@@ -177,26 +191,37 @@ std::vector<std::string> Candidates(const Spec& spec) {
   }
 }
 
-StartedProgram StartProgram(const Spec& spec, int output) {
+Forked ForkProgram(const Spec& spec, const Streams& streams) {
   Prepared prepared{Candidates(spec), Pointers(spec.argv), Pointers(spec.env)};
   int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) return {0, StartFailure{128, "cannot make a pipe"}};
+  if (pipe2(report, O_CLOEXEC) != 0) return {};
   const pid_t shim = getpid();
   const pid_t child = fork();
   if (child == 0) {
     close(report[0]);
-    Child(spec, prepared, output, report[1], shim);
+    Child(spec, prepared, streams, report[1], shim);
   }
-  const int fork_error = errno;
+  const int error = errno;
   close(report[1]);
+  if (child < 0) close(report[0]);
+  errno = error;
+  return child < 0 ? Forked{} : Forked{child, report[0]};
+}
+
+std::optional<StartFailure> WhyNot(const Spec& spec, int report) {
   Failure failure;
-  const bool failed = child > 0 && read(report[0], &failure, sizeof(failure)) == sizeof(failure);
-  close(report[0]);
-  if (child < 0) {
-    return {0, StartFailure{128, std::string("cannot fork: ") + std::strerror(fork_error)}};
+  if (read(report, &failure, sizeof(failure)) != sizeof(failure)) return std::nullopt;
+  return Describe(spec, failure);
+}
+
+StartedProgram StartProgram(const Spec& spec, int output) {
+  const Forked forked = ForkProgram(spec, {-1, output, output, false});
+  if (forked.pid < 0) {
+    return {0, StartFailure{128, std::string("cannot fork: ") + std::strerror(errno)}};
   }
-  if (failed) return {child, Describe(spec, failure)};
-  return {child, std::nullopt};
+  auto failure = WhyNot(spec, forked.report);
+  close(forked.report);
+  return {forked.pid, std::move(failure)};
 }
 
 }  // namespace pondage::shim

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 namespace pondage::shim {
 namespace {
@@ -18,11 +19,35 @@ constexpr std::int64_t kFirstPauseMs = 50;
 constexpr std::int64_t kLongestPauseMs = 1000;
 constexpr int kLastWaitMs = 500;
 constexpr int kCommandsPerTurn = 16;
+// Of one message: one more than any has, so that too many are noticed. The kernel closes the rest.
+constexpr std::size_t kDescriptors = 4;
+
+// As recv(), with the descriptors that came along.
+ssize_t ReceiveMessage(int socket, std::span<char> bytes, std::vector<int>& descriptors) {
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(kDescriptors * sizeof(int))> control;
+  iovec part{bytes.data(), bytes.size()};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  const ssize_t size = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  if (size < 0) return size;
+  for (cmsghdr* one = CMSG_FIRSTHDR(&message); one != nullptr; one = CMSG_NXTHDR(&message, one)) {
+    if (one->cmsg_level != SOL_SOCKET || one->cmsg_type != SCM_RIGHTS) continue;
+    descriptors.resize((one->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+    std::memcpy(descriptors.data(), CMSG_DATA(one), descriptors.size() * sizeof(int));
+  }
+  return size;
+}
 
 }  // namespace
 
-ServerLink::ServerLink(std::string path, OnCommand on_command)
-    : path_(std::move(path)), on_command_(std::move(on_command)), pause_ms_(kFirstPauseMs) {}
+ServerLink::ServerLink(std::string path, OnCommand on_command, OnDropped on_dropped)
+    : path_(std::move(path)),
+      on_command_(std::move(on_command)),
+      on_dropped_(std::move(on_dropped)),
+      pause_ms_(kFirstPauseMs) {}
 
 ServerLink::~ServerLink() {
   if (socket_ >= 0) close(socket_);
@@ -69,9 +94,10 @@ void ServerLink::Connect(std::int64_t now_ms) {
 }
 
 void ServerLink::Receive(std::int64_t now_ms) {
-  std::array<char, 4096> message;
+  std::array<char, kMessageLimit> message;
   for (int i = 0; i < kCommandsPerTurn; ++i) {
-    const ssize_t size = recv(socket_, message.data(), message.size(), 0);
+    std::vector<int> descriptors;
+    const ssize_t size = ReceiveMessage(socket_, message, descriptors);
     if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (size <= 0) {
       Drop(now_ms);
@@ -79,7 +105,8 @@ void ServerLink::Receive(std::int64_t now_ms) {
     }
     pause_ms_ = kFirstPauseMs;
     const auto command = DecodeCommand({message.data(), static_cast<std::size_t>(size)});
-    if (command) on_command_(*command);
+    if (command) on_command_(*command, descriptors);
+    for (const int descriptor : descriptors) close(descriptor);
   }
 }
 
@@ -97,6 +124,7 @@ void ServerLink::Drop(std::int64_t now_ms) {
   close(socket_);
   socket_ = -1;
   retry_at_ms_ = now_ms + pause_ms_;
+  on_dropped_();
 }
 
 }  // namespace pondage::shim

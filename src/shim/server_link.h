@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 
 #include "shim/wire.h"
@@ -14,9 +15,11 @@ namespace pondage::shim {
 
 class ServerLink {
  public:
-  using OnCommand = std::function<void(const Command&)>;
+  // The descriptors that came with it are closed afterwards.
+  using OnCommand = std::function<void(const Command&, std::span<const int> descriptors)>;
+  using OnDropped = std::function<void()>;
 
-  ServerLink(std::string path, OnCommand on_command);
+  ServerLink(std::string path, OnCommand on_command, OnDropped on_dropped);
   ~ServerLink();
   ServerLink(const ServerLink&) = delete;
   ServerLink& operator=(const ServerLink&) = delete;
@@ -43,6 +46,7 @@ class ServerLink {
 
   std::string path_;
   OnCommand on_command_;
+  OnDropped on_dropped_;
   std::string state_;
   int socket_ = -1;
   bool unsent_ = false;

@@ -58,13 +58,20 @@ Supervisor::Supervisor(Spec spec)
     : spec_(std::move(spec)),
       log_(std::to_string(spec_.start), spec_.log_cap_bytes),
       module_(spec_.module_socket, spec_.user),
-      link_(spec_.agent_socket, [this](const Command& command) { Obey(command); }),
+      link_(
+          spec_.agent_socket,
+          [this](const Command& command, std::span<const int> descriptors) {
+            Serve(command, descriptors);
+          },
+          [this] { execs_.ReleaseAll(NowMs()); }),
       killer_(spec_),
+      execs_(spec_),
       signals_(SignalDescriptor()),
       oom_kills_before_(OomKills(spec_.oom_file)) {
   state_.uid = spec_.uid;
   state_.start = spec_.start;
   state_.shim_pid = getpid();
+  state_.level = kExecLevel;
   ended_.uid = spec_.uid;
   ended_.start = spec_.start;
   ended_.boot_id = BootId();
@@ -146,13 +153,22 @@ void Supervisor::Obey(const Command& command) {
   SignalTree(SIGTERM);
 }
 
+void Supervisor::Serve(const Command& command, std::span<const int> descriptors) {
+  if (command.exec) {
+    execs_.Start(*command.exec, descriptors, program_alive_ ? "" : "the replica is ending");
+  }
+  if (command.release) execs_.Release(*command.release, NowMs());
+  if (command.exec || command.release) Tell();
+  Obey(command);
+}
+
 std::int64_t Supervisor::NextDue() const {
   std::int64_t due = kNever;
   if (link_.socket() < 0) due = std::min(due, link_.retry_at());
   if (said_changed_) due = std::min(due, tell_at_ms_);
   if (want_ == Want::kLeave) due = std::min(due, deadline_ms_);
   if (want_ == Want::kDie) due = std::min(due, next_round_ms_);
-  return due;
+  return std::min(due, execs_.NextDue().value_or(kNever));
 }
 
 void Supervisor::Wait() {
@@ -186,6 +202,7 @@ void Supervisor::Turn() {
   link_.Turn(now);
 
   now = NowMs();
+  execs_.Turn(now);
   if (want_ == Want::kLeave && now >= deadline_ms_) Obey({.kill = true});
   if (want_ != Want::kLeave && !program_alive_ && children_ && want_ != Want::kDie) {
     Obey({.kill = true});
@@ -204,7 +221,11 @@ void Supervisor::Reap() {
   while (true) {
     int status = 0;
     const pid_t pid = waitpid(-1, &status, WNOHANG);
-    if (pid == program_ && pid > 0) TakeStatus(status);
+    if (pid > 0 && pid == program_) {
+      TakeStatus(status);
+    } else if (pid > 0 && execs_.TakeStatus(pid, status)) {
+      Tell();
+    }
     if (pid > 0) continue;
     children_ = pid == 0 || (errno != ECHILD);
     return;
@@ -213,6 +234,7 @@ void Supervisor::Reap() {
 
 void Supervisor::TakeStatus(int status) {
   program_alive_ = false;
+  execs_.KillAll();
   ended_.code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   ended_.at_unix_ms = UnixMs();
   ended_.at_boottime_ms = NowMs();
@@ -250,6 +272,7 @@ void Supervisor::Drain() {
 void Supervisor::Tell() {
   said_changed_ = false;
   tell_at_ms_ = NowMs() + kTellStepMs;
+  state_.execs_ended = execs_.ended();
   link_.Update(Encode(state_));
 }
 

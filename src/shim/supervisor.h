@@ -7,12 +7,14 @@
 //      grace when the replica was asked to leave.
 //   3. A deadline once given is kept, whether the server lives or not; a later one never extends
 //   it.
+//   4. Further programs (Execs) end with the program or with the connection that asked for them.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "shim/execs.h"
 #include "shim/killer.h"
 #include "shim/log_writer.h"
 #include "shim/module_socket.h"
@@ -37,6 +39,7 @@ class Supervisor {
   bool KeepExit() const;
   void Start();
   void Obey(const Command& command);
+  void Serve(const Command& command, std::span<const int> descriptors);
   void Turn();
   void Wait();
   void Reap();
@@ -53,6 +56,7 @@ class Supervisor {
   ModuleSocket module_;
   ServerLink link_;
   Killer killer_;
+  Execs execs_;
 
   int signals_ = -1;
   int output_ = -1;

@@ -33,7 +33,11 @@ class Writer {
   void operator()(std::string_view key, const std::optional<std::int64_t>& value) {
     if (value) (*this)(key, *value);
   }
+  void operator()(std::string_view key, const ExecEnded& value) { Put(key, Encode(value)); }
   void operator()(std::string_view key, const std::optional<Ended>& value) {
+    if (value) Put(key, Encode(*value));
+  }
+  void operator()(std::string_view key, const std::optional<Exec>& value) {
     if (value) Put(key, Encode(*value));
   }
   template <class T>
@@ -88,6 +92,20 @@ class Reader {
     if (found == nullptr) return;
     value = DecodeEnded(*found);
     if (!value) ok_ = false;
+  }
+  void operator()(std::string_view key, std::optional<Exec>& value) {
+    const auto* found = Find(key);
+    if (found == nullptr) return;
+    value = DecodeExec(*found);
+    if (!value) ok_ = false;
+  }
+  void operator()(std::string_view key, std::vector<ExecEnded>& values) {
+    for (const auto& [name, value] : records_) {
+      if (name != key) continue;
+      auto ended = DecodeExecEnded(value);
+      if (!ended) ok_ = false;
+      if (ended) values.push_back(*std::move(ended));
+    }
   }
   void operator()(std::string_view key, std::vector<std::string>& values) {
     for (const auto& [name, value] : records_) {
@@ -194,6 +212,20 @@ void EndedFields(Visitor& visit, T& ended) {
 }
 
 template <class Visitor, class T>
+void ExecEndedFields(Visitor& visit, T& ended) {
+  visit("id", ended.id);
+  visit("code", ended.code);
+  visit("message", ended.message);
+}
+
+template <class Visitor, class T>
+void ExecFields(Visitor& visit, T& exec) {
+  visit("id", exec.id);
+  visit("argv", exec.argv);
+  visit("terminal", exec.terminal);
+}
+
+template <class Visitor, class T>
 void StateFields(Visitor& visit, T& state) {
   visit("uid", state.uid);
   visit("start", state.start);
@@ -207,12 +239,16 @@ void StateFields(Visitor& visit, T& state) {
   visit("input-wait-permille", state.said.input_wait_permille);
   visit("said-unix-ms", state.said_unix_ms);
   visit("ended", state.ended);
+  visit("level", state.level);
+  visit("exec-ended", state.execs_ended);
 }
 
 template <class Visitor, class T>
 void CommandFields(Visitor& visit, T& command) {
   visit("stop-grace-ms", command.stop_grace_ms);
   visit("kill", command.kill);
+  visit("exec", command.exec);
+  visit("release", command.release);
 }
 
 // Text that may be shown on a terminal: no control characters.
@@ -251,6 +287,18 @@ std::string Encode(const Ended& ended) {
   return writer.Take();
 }
 
+std::string Encode(const ExecEnded& ended) {
+  Writer writer("exec-ended");
+  ExecEndedFields(writer, ended);
+  return writer.Take();
+}
+
+std::string Encode(const Exec& exec) {
+  Writer writer("exec");
+  ExecFields(writer, exec);
+  return writer.Take();
+}
+
 std::string Encode(const State& state) {
   Writer writer("state");
   StateFields(writer, state);
@@ -277,6 +325,22 @@ std::optional<Ended> DecodeEnded(std::string_view bytes) {
   if (reader.ok()) EndedFields(reader, ended);
   if (!reader.ok() || ended.uid.empty()) return std::nullopt;
   return ended;
+}
+
+std::optional<ExecEnded> DecodeExecEnded(std::string_view bytes) {
+  Reader reader("exec-ended", bytes);
+  ExecEnded ended;
+  if (reader.ok()) ExecEndedFields(reader, ended);
+  if (!reader.ok()) return std::nullopt;
+  return ended;
+}
+
+std::optional<Exec> DecodeExec(std::string_view bytes) {
+  Reader reader("exec", bytes);
+  Exec exec;
+  if (reader.ok()) ExecFields(reader, exec);
+  if (!reader.ok() || exec.argv.empty()) return std::nullopt;
+  return exec;
 }
 
 std::optional<State> DecodeState(std::string_view bytes) {

@@ -19,6 +19,10 @@ inline constexpr int kProtocol = 1;
 inline constexpr std::size_t kSpecLimit = 32u << 20;
 inline constexpr std::size_t kMessageLimit = 64u << 10;
 
+// What a shim can do beyond the first ones, which say nothing of it (0).
+inline constexpr std::int64_t kExecLevel = 1;  // takes Command::exec and Command::release
+inline constexpr std::size_t kExecsAtOnce = 128;
+
 // One start of one replica. Written by the server to `spec`, read once by its shim.
 struct Spec {
   std::string uid;
@@ -73,6 +77,14 @@ struct Said {
   bool operator==(const Said&) const = default;
 };
 
+// How a further program of this replica ended (see Exec).
+struct ExecEnded {
+  std::int64_t id = 0;
+  std::int64_t code = 0;  // as a shell shows it; 126, 127: it never started
+  std::string message;
+  bool operator==(const ExecEnded&) const = default;
+};
+
 // From shim to server, whole each time: a lost message costs nothing.
 struct State {
   std::string uid;
@@ -83,22 +95,39 @@ struct State {
   Said said;
   std::int64_t said_unix_ms = 0;
   std::optional<Ended> ended;
+  std::int64_t level = 0;              // what this shim can do
+  std::vector<ExecEnded> execs_ended;  // until the server releases them
   bool operator==(const State&) const = default;
+};
+
+// A further program in the replica's surroundings. Three descriptors come with the message: its
+// input, output and error.
+struct Exec {
+  std::int64_t id = 0;  // the server's, of this connection: what it began ends with it
+  std::vector<std::string> argv;
+  bool terminal = false;  // the input becomes its controlling terminal
+  bool operator==(const Exec&) const = default;
 };
 
 // From server to shim.
 struct Command {
   std::optional<std::int64_t> stop_grace_ms = std::nullopt;  // SIGTERM now, SIGKILL then
   bool kill = false;                                         // SIGKILL now
+  std::optional<Exec> exec = std::nullopt;
+  std::optional<std::int64_t> release = std::nullopt;  // an Exec's id: end it, forget how it ended
   bool operator==(const Command&) const = default;
 };
 
 std::string Encode(const Spec& spec);
 std::string Encode(const Ended& ended);
+std::string Encode(const ExecEnded& ended);
+std::string Encode(const Exec& exec);
 std::string Encode(const State& state);
 std::string Encode(const Command& command);
 std::optional<Spec> DecodeSpec(std::string_view bytes);
 std::optional<Ended> DecodeEnded(std::string_view bytes);
+std::optional<ExecEnded> DecodeExecEnded(std::string_view bytes);
+std::optional<Exec> DecodeExec(std::string_view bytes);
 std::optional<State> DecodeState(std::string_view bytes);
 std::optional<Command> DecodeCommand(std::string_view bytes);
 

@@ -33,14 +33,21 @@ Spec FullSpec() {
 
 State FullState() {
   Ended ended{"u", 1, 77, 5, 137, "OOMKilled", "message", "PND-R007", 1, 2, "boot", 3, 4, 5};
-  return {"u", 1, 2, 3, 4, {true, 5, 6, "/ck pt", 613}, 7, ended};
+  State state{"u", 1, 2, 3, 4, {true, 5, 6, "/ck pt", 613}, 7, ended, kExecLevel, {}};
+  state.execs_ended = {{1, 0, ""}, {2, 137, "ended by\nsignal 9"}};
+  return state;
 }
 
 TEST(Wire, WhatIsWrittenIsRead) {
   EXPECT_EQ(DecodeSpec(Encode(FullSpec())), FullSpec());
   EXPECT_EQ(DecodeState(Encode(FullState())), FullState());
   EXPECT_EQ(DecodeEnded(Encode(*FullState().ended)), FullState().ended);
-  for (const Command& command : {Command{30'000, false}, Command{std::nullopt, true}, Command{}}) {
+  Command exec;
+  exec.exec = Exec{7, {"sh", "-c", "a\nb", ""}, true};
+  Command release;
+  release.release = 7;
+  for (const Command& command :
+       {Command{30'000, false}, Command{std::nullopt, true}, Command{}, exec, release}) {
     EXPECT_EQ(DecodeCommand(Encode(command)), command);
   }
 }

@@ -14,6 +14,12 @@ void ShimRecord(std::string_view input) {
   if (const auto state = shim::DecodeState(input)) {
     PROMISE(shim::DecodeState(shim::Encode(*state)) == *state);
   }
+  if (const auto ended = shim::DecodeExecEnded(input)) {
+    PROMISE(shim::DecodeExecEnded(shim::Encode(*ended)) == *ended);
+  }
+  if (const auto exec = shim::DecodeExec(input)) {
+    PROMISE(shim::DecodeExec(shim::Encode(*exec)) == *exec);
+  }
   if (const auto command = shim::DecodeCommand(input)) {
     PROMISE(shim::DecodeCommand(shim::Encode(*command)) == *command);
   }
