@@ -4,9 +4,11 @@
 #include <openssl/evp.h>
 #include <yaml-cpp/yaml.h>
 
+#include <boost/json.hpp>
 #include <fstream>
 #include <iterator>
 
+#include "terminal/document.h"
 #include "terminal/text.h"
 
 namespace pondage::client {
@@ -14,6 +16,7 @@ namespace {
 
 using base::Fail;
 using base::Kind;
+namespace json = boost::json;
 
 std::string Trimmed(std::string text) {
   constexpr std::string_view kSpace = " \t\r\n";
@@ -29,6 +32,15 @@ std::string FolderOf(const std::string& path) {
 
 std::string Joined(const std::string& folder, const std::string& path) {
   return path.starts_with('/') ? path : folder + "/" + path;
+}
+
+std::string Base64(const std::string& bytes) {
+  std::string out((bytes.size() + 2) / 3 * 4 + 1, '\0');
+  const int length = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
+                                     reinterpret_cast<const unsigned char*>(bytes.data()),
+                                     static_cast<int>(bytes.size()));
+  out.resize(static_cast<std::size_t>(length));
+  return out;
 }
 
 std::optional<std::string> DecodeBase64(const std::string& text) {
@@ -201,6 +213,20 @@ base::Result<ServerPlace> ReadKubeconfig(std::string_view yaml, const std::strin
     }
   }
   return place;
+}
+
+std::string KubeconfigText(const ServerPlace& place, const std::string& user,
+                           const std::string& space, const std::string& token) {
+  json::object cluster{{"server", place.Url()}};
+  if (!place.ca_pem.empty()) cluster["certificate-authority-data"] = Base64(place.ca_pem);
+  const json::object context{{"cluster", "pondage"}, {"user", user}, {"namespace", space}};
+  json::object config{{"apiVersion", "v1"}, {"kind", "Config"}};
+  config["clusters"] = json::array{json::object{{"name", "pondage"}, {"cluster", cluster}}};
+  config["users"] =
+      json::array{json::object{{"name", user}, {"user", json::object{{"token", token}}}}};
+  config["contexts"] = json::array{json::object{{"name", "pondage"}, {"context", context}}};
+  config["current-context"] = "pondage";
+  return terminal::ToYaml(config);
 }
 
 bool NamesPondage(std::string_view yaml) {

@@ -39,6 +39,9 @@ std::optional<std::string> ReadWholeFile(const std::string& path);
 // The current context of a kubeconfig. `folder`: what relative paths in it start from.
 base::Result<ServerPlace> ReadKubeconfig(std::string_view yaml, const std::string& folder,
                                          const ReadFile& read);
+// One that names this server, for one token.
+std::string KubeconfigText(const ServerPlace& place, const std::string& user,
+                           const std::string& space, const std::string& token);
 // Whether its current context belongs to a pondage server (its cluster is called so).
 bool NamesPondage(std::string_view yaml);
 

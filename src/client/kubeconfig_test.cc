@@ -36,6 +36,19 @@ struct Files {
   }
 };
 
+TEST(Kubeconfig, WhatIsWrittenIsRead) {
+  ServerPlace place = *ParseServerUrl("https://10.0.0.7:6443");
+  place.ca_pem = "-----BEGIN CERTIFICATE-----\nabc+/=\n";
+  const std::string text = KubeconfigText(place, "li", "nlp", "t0k: en #1");
+  const auto read = ReadKubeconfig(text, "/", Files().Reader());
+  ASSERT_TRUE(read) << read.error().message << text;
+  EXPECT_EQ(read->Url(), place.Url());
+  EXPECT_EQ(read->ca_pem, place.ca_pem);
+  EXPECT_EQ(read->token, "t0k: en #1");
+  EXPECT_EQ(read->space, "nlp");
+  EXPECT_TRUE(NamesPondage(text));
+}
+
 TEST(Kubeconfig, TheCurrentContext) {
   const Files files;
   const auto place = ReadKubeconfig(kConfig, "/x", files.Reader());

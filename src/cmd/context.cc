@@ -1,7 +1,9 @@
 #include "cmd/context.h"
 
 #include <algorithm>
+#include <filesystem>
 
+#include "grammar/help.h"
 #include "terminal/stream.h"
 
 namespace pondage::cmd {
@@ -43,6 +45,10 @@ base::Result<std::string> Context::Space() {
   return client->place().space.empty() ? std::string("default") : client->place().space;
 }
 
+base::Error Context::Misused() const {
+  return {base::Kind::kInvalid, "PND-C002", "", "write: " + grammar::UsageLine(*line_.command)};
+}
+
 void Context::Print(std::string_view text) const {
   terminal::Print(text);
 }
@@ -57,6 +63,12 @@ void Context::NoteWarnings() {
     Note(screen_.Err(terminal::Tint::kYellow, screen_.Pick("warning", "警告")) + ": " +
          terminal::Plain(text) + "\n");
   }
+}
+
+std::string Absolute(const std::string& path) {
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(path, error);
+  return error ? path : absolute.lexically_normal().string();
 }
 
 base::Result<terminal::Screen> ScreenFor(const grammar::Invocation& line,

@@ -32,6 +32,8 @@ class Context {
   const client::Settings& settings() const { return settings_; }
 
   base::Result<client::Client*> Server();
+  // What to write instead, from the table of commands: PND-C002.
+  base::Error Misused() const;
   base::Result<std::string> Space();  // the namespace: flag, setting, kubeconfig, "default"
 
   // The answer, to stdout. A closed pipe ends the program quietly.
@@ -48,6 +50,9 @@ class Context {
   terminal::Screen screen_;
   std::unique_ptr<client::Client> client_;
 };
+
+// `path` from the root on.
+std::string Absolute(const std::string& path);
 
 // The screen by users' rules: flags, settings, environment, streams.
 base::Result<terminal::Screen> ScreenFor(const grammar::Invocation& line,

@@ -88,6 +88,11 @@ std::string Title(const terminal::Screen& screen, const char* english, const cha
 
 }  // namespace
 
+std::string UsageLine(const Command& command) {
+  return fmt::format("pondage {}{}{}", command.name, command.words.empty() ? "" : " ",
+                     command.words);
+}
+
 std::string OverviewText(const terminal::Screen& screen) {
   std::string out =
       screen.Pick("pondage: turns GPU servers into a shared pool for TensorFlow training\n\n",
@@ -114,7 +119,7 @@ std::string OverviewText(const terminal::Screen& screen) {
 
 std::string HelpText(const Command& command, const terminal::Screen& screen) {
   const int columns = std::clamp(screen.columns, 60, 100);
-  std::string out = fmt::format("pondage {} {}\n\n", command.name, command.words);
+  std::string out = UsageLine(command) + "\n\n";
   out += Wrapped(In(screen, command.english, command.chinese), columns, 0);
   if (!command.about_english.empty()) {
     out += "\n" + Wrapped(In(screen, command.about_english, command.about_chinese), columns, 0);

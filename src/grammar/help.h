@@ -12,6 +12,8 @@
 
 namespace pondage::grammar {
 
+// "pondage ps [JOB...]".
+std::string UsageLine(const Command& command);
 std::string OverviewText(const terminal::Screen& screen);
 std::string HelpText(const Command& command, const terminal::Screen& screen);
 // Page of an error id ("PND-C001"); none: there is no such id.

@@ -6,6 +6,8 @@
 
 #include "grammar/completion.h"
 #include "grammar/help.h"
+#include "phrase/phrase.h"
+#include "terminal/text.h"
 #include "terminal/trouble.h"
 
 namespace pondage::grammar {
@@ -144,6 +146,29 @@ TEST(Help, ShowsFlagsAndExamplesWithinTheScreen) {
   EXPECT_NE(OverviewText(screen).find("explain"), std::string::npos);
 }
 
+// A page is copied into terminals, mails and files: no line ends in a blank.
+TEST(Help, NoLineEndsInABlank) {
+  terminal::Screen screen;
+  for (const terminal::Language language :
+       {terminal::Language::kEnglish, terminal::Language::kChinese}) {
+    screen.language = language;
+    std::vector<std::string> pages{OverviewText(screen), ErrorIndex(screen),
+                                   RoffPage(nullptr, screen)};
+    for (const Command& command : Commands()) {
+      pages.push_back(HelpText(command, screen));
+      pages.push_back(RoffPage(&command, screen));
+    }
+    for (const phrase::Message& message : phrase::All()) {
+      pages.push_back(*ErrorPage(message.id, screen));
+    }
+    for (const std::string& page : pages) {
+      for (const std::string& line : terminal::Split(page, '\n')) {
+        EXPECT_FALSE(line.ends_with(' ')) << page.substr(0, page.find('\n')) << ": " << line;
+      }
+    }
+  }
+}
+
 TEST(Help, PagesOfErrors) {
   const terminal::Screen screen;
   ASSERT_TRUE(ErrorPage("PND-C001", screen));
@@ -176,33 +201,6 @@ TEST(Completion, KnowsEveryCommandAndFlag) {
     EXPECT_NE(script.find("pondage ps -a -o name"), std::string::npos)
         << shell << ": names of jobs";
   }
-}
-
-TEST(Trouble, ErrorsInThreeParts) {
-  terminal::Screen screen;
-  const base::Error error{base::Kind::kUnavailable, "PND-C001", "",
-                          "the server is away\nlooked at x\nand y"};
-  EXPECT_EQ(terminal::TroubleText(error, screen),
-            "error PND-C001: the server is away\n  looked at x\n  and y\n"
-            "  try: pondage serve (on the server), or pondage doctor      (docs: pondage man "
-            "PND-C001)\n");
-  EXPECT_EQ(terminal::TroubleText({base::Kind::kInvalid, "", "", "no id"}, screen),
-            "error: no id\n");
-}
-
-TEST(Trouble, ExitCodes) {
-  struct Row {
-    base::Kind kind;
-    const char* id;
-    int want;
-  };
-  const Row rows[] = {
-      {base::Kind::kNotFound, "PND-C008", 3},    {base::Kind::kForbidden, "PND-C005", 4},
-      {base::Kind::kUnavailable, "PND-C001", 5}, {base::Kind::kUnavailable, "PND-C006", 6},
-      {base::Kind::kConflict, "PND-C007", 7},    {base::Kind::kAlreadyExists, "PND-C007", 7},
-      {base::Kind::kInvalid, "PND-C009", 2}};
-  for (const Row& row : rows)
-    EXPECT_EQ(terminal::ExitCodeOf({row.kind, row.id, "", ""}), row.want) << row.id;
 }
 
 }  // namespace

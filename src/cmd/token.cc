@@ -1,11 +1,6 @@
-// env, token and backup: what the server keeps beside its objects.
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <openssl/evp.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#include <filesystem>
 
 #include "cmd/context.h"
 #include "cmd/mains.h"
@@ -19,94 +14,13 @@ namespace {
 using base::Fail;
 using base::Kind;
 
-constexpr const char* kEnvironments = "/pondage/v1/environments";
 constexpr const char* kTokens = "/pondage/v1/tokens";
-
-base::Error Write(const char* what) {
-  return {Kind::kInvalid, "PND-C002", "", fmt::format("write: {}", what)};
-}
-
-std::string Absolute(const std::string& path) {
-  std::error_code error;
-  const auto absolute = std::filesystem::absolute(path, error);
-  return error ? path : absolute.lexically_normal().string();
-}
-
-base::Result<int> ListEnvironments(Context& context, client::Client& client) {
-  TRY(const json::value answer, client.Get(kEnvironments));
-  const terminal::Screen& screen = context.screen();
-  terminal::Listing listing;
-  listing.schema = "pondage.env/1";
-  for (const char* word : {"IMAGE", "PATH"}) listing.table.headings.push_back(screen.Word(word));
-  listing.table.headings.insert(listing.table.headings.begin() + 1,
-                                {"PYTHON", "TENSORFLOW", "KERAS"});
-  for (const json::value& entry : client::Items(answer, {"environments"})) {
-    json::object item = entry.is_object() ? entry.get_object() : json::object();
-    item["name"] = client::Text(entry, {"image"});
-    listing.items.push_back(std::move(item));
-    const auto cell = [&](const char* name) {
-      const std::string text = client::Text(entry, {name});
-      return terminal::Cell{text.empty() ? "-" : text};
-    };
-    listing.table.rows.push_back(
-        {cell("image"), cell("python"), cell("tensorflow"), cell("keras"), cell("path")});
-  }
-  context.Print(terminal::Render(listing, screen, terminal::Now()));
-  return terminal::kDone;
-}
-
-}  // namespace
-
-base::Result<int> EnvMain(Context& context) {
-  TRY(client::Client * client, context.Server());
-  const auto& words = context.line().words;
-  const std::string verb = words.empty() ? "ls" : words[0];
-  if (verb == "ls") return ListEnvironments(context, *client);
-  if (verb == "add") {
-    if (words.size() != 3) return std::unexpected(Write("env add IMAGE PATH"));
-    const json::value body = {{"image", words[1]}, {"path", Absolute(words[2])}};
-    TRY(const json::value made, client->Post(kEnvironments, body));
-    std::vector<std::string> found;
-    for (const auto& [key, word] :
-         {std::pair("python", "Python"), {"tensorflow", "TensorFlow"}, {"keras", "Keras"}}) {
-      if (const std::string version = client::Text(made, {key}); !version.empty())
-        found.push_back(fmt::format("{} {}", word, version));
-    }
-    context.Print(fmt::format("{} = {}{}\n", words[1], Absolute(words[2]),
-                              found.empty() ? "" : "  (" + terminal::Join(found, ", ") + ")"));
-    return terminal::kDone;
-  }
-  if (words.size() != 2) return std::unexpected(Write("env rm IMAGE"));
-  TRY_DO(client->Delete(std::string(kEnvironments) + "?image=" + client::PercentEncode(words[1])));
-  context.Print(fmt::format("{} {}\n", words[1], context.screen().Pick("removed", "已移除")));
-  return terminal::kDone;
-}
-
-namespace {
-
-std::string Base64(const std::string& bytes) {
-  std::string out((bytes.size() + 2) / 3 * 4 + 1, '\0');
-  const int length = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                                     reinterpret_cast<const unsigned char*>(bytes.data()),
-                                     static_cast<int>(bytes.size()));
-  out.resize(static_cast<std::size_t>(length));
-  return out;
-}
 
 // A kubeconfig for one token, readable by its owner only.
 base::Result<void> WriteKubeconfig(const std::string& path, const client::ServerPlace& place,
                                    const std::string& user, const std::string& space,
                                    const std::string& token) {
-  json::object cluster{{"server", place.Url()}};
-  if (!place.ca_pem.empty()) cluster["certificate-authority-data"] = Base64(place.ca_pem);
-  const json::object context{{"cluster", "pondage"}, {"user", user}, {"namespace", space}};
-  json::object config{{"apiVersion", "v1"}, {"kind", "Config"}};
-  config["clusters"] = json::array{json::object{{"name", "pondage"}, {"cluster", cluster}}};
-  config["users"] =
-      json::array{json::object{{"name", user}, {"user", json::object{{"token", token}}}}};
-  config["contexts"] = json::array{json::object{{"name", "pondage"}, {"context", context}}};
-  config["current-context"] = "pondage";
-  const std::string text = terminal::ToYaml(config);
+  const std::string text = client::KubeconfigText(place, user, space, token);
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file < 0) {
     return Fail(Kind::kInvalid, "PND-C010", "",
@@ -190,20 +104,10 @@ base::Result<int> TokenMain(Context& context) {
   const auto& words = context.line().words;
   const std::string verb = words.empty() ? "ls" : words[0];
   if (verb == "ls") return ListTokens(context, *client);
-  if (words.size() != 2)
-    return std::unexpected(Write(verb == "create" ? "token create NAME" : "token revoke NAME"));
+  if (words.size() != 2) return std::unexpected(context.Misused());
   if (verb == "create") return CreateToken(context, *client, words[1]);
   TRY_DO(client->Delete(std::string(kTokens) + "/" + client::PercentEncode(words[1])));
   context.Print(fmt::format("{} {}\n", words[1], context.screen().Pick("revoked", "已撤销")));
-  return terminal::kDone;
-}
-
-base::Result<int> BackupMain(Context& context) {
-  TRY(client::Client * client, context.Server());
-  const std::string path = Absolute(context.line().words[0]);
-  TRY(const json::value made, client->Post("/pondage/v1/backup", json::object{{"path", path}}));
-  const auto size = client::Number(made, {"sizeBytes"});
-  context.Print(fmt::format("{}{}\n", path, size ? "  " + terminal::SizeText({*size}) : ""));
   return terminal::kDone;
 }
 
