@@ -130,6 +130,77 @@ TEST_F(FakeTree, NothingThereIsSaid) {
 }
 
 // On this machine's own control groups.
+TEST_F(RunnerTest, AReplicaIsInAllItsGroupsFromItsFirstInstruction) {
+  if (runner_->Limits().backend == "none") GTEST_SKIP() << runner_->Limits().why;
+  runner_->Start(Program("member", {"cat", "/proc/self/cgroup"}));
+  Await<Exited>("member");
+  const auto groups = FindCgroups(place_)->Make("member", {});
+  ASSERT_TRUE(groups);
+  EXPECT_FALSE(groups->directories.empty());
+  for (const std::string& directory : groups->directories) {
+    const std::string own = directory.substr(directory.rfind('/', directory.rfind('/') - 1));
+    EXPECT_THAT(Log("member"), ::testing::HasSubstr(own + "\n")) << directory;
+  }
+  FindCgroups(place_)->Remove("member");
+}
+
+// Groups of a version 2 tree without limits: what the tree of a machine whose controllers belong to
+// version 1 still has.
+class BareVersion2 : public Cgroups {
+ public:
+  explicit BareVersion2(std::string parent) : parent_(std::move(parent)) {}
+  LimitsReport Report() const override { return {"v2", false, false, false, "bare"}; }
+  base::Result<Group> Make(const std::string& uid, const GroupLimits&) override {
+    const std::string group = parent_ + "/" + uid;
+    fs::create_directories(group);
+    return Group{{group}, "", group + "/cgroup.kill", ""};
+  }
+  void Kill(const std::string& uid) override {
+    std::ofstream(parent_ + "/" + uid + "/cgroup.kill") << "1";
+  }
+  void Remove(const std::string& uid) override { rmdir((parent_ + "/" + uid).c_str()); }
+
+ private:
+  std::string parent_;
+};
+
+// Where a version 2 tree is mounted that this account may change; empty: nowhere.
+std::string RealVersion2() {
+  for (const char* place : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
+    const std::string path = place;
+    if (access((path + "/cgroup.controllers").c_str(), R_OK) == 0 &&
+        access((path + "/cgroup.procs").c_str(), W_OK) == 0) {
+      return path;
+    }
+  }
+  return "";
+}
+
+TEST_F(RunnerTest, ARealVersion2TreeHoldsAReplicaFromItsBirthAndEndsIt) {
+  const std::string tree = RealVersion2();
+  if (tree.empty()) GTEST_SKIP() << "no version 2 tree here may be changed by this account";
+  const std::string parent = tree + "/" + place_.name + "-bare";
+  fs::create_directory(parent);
+  runner_ = std::make_unique<ShimRunner>(settings_, std::make_unique<BareVersion2>(parent), clock_);
+  runner_->Listen([this](port::Reading reading) {
+    const std::lock_guard lock(mutex_);
+    readings_.push_back(std::move(reading));
+    changed_.notify_all();
+  });
+  runner_->Start(Shell("held",
+                       "cat /proc/self/cgroup; (setsid sh -c 'trap \"\" TERM HUP; sleep 1000' &); "
+                       "echo ready; sleep 1000"));
+  Await<port::Started>("held");
+  AwaitOutside([&] { return Log("held").contains("ready"); });
+  EXPECT_THAT(Log("held"), ::testing::HasSubstr("0::" + parent.substr(tree.size()) + "/held\n"));
+  runner_->Kill("held");
+  EXPECT_EQ(Await<Exited>("held").code, 137);
+  EXPECT_TRUE(Alive("held").empty());
+  EXPECT_FALSE(fs::exists(parent + "/held"));
+  EndServer();
+  EXPECT_EQ(rmdir(parent.c_str()), 0);
+}
+
 TEST_F(RunnerTest, AReplicaThatTakesTooMuchMemoryIsNamed) {
   if (!runner_->Limits().memory) GTEST_SKIP() << runner_->Limits().why;
   auto launch = Program("greedy", {"tail", "/dev/zero"});
