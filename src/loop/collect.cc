@@ -28,6 +28,7 @@ void Turner::Remove(const port::Object& object, bool orphan) {
     return;
   }
   pending_.Delete(object);
+  if (loop_.set_aside_.Contains(object.key)) loop_.set_aside_.Remove(object.key);
   if (object.key.kind == kTfJobs) {
     deleted_in_.push_back(object.key.space);
     orders_.push_back({.type = Order::Type::kDiscard, .body = *object.body});
@@ -49,10 +50,25 @@ void Turner::RemoveJob(const port::Object& object) {
     MarkDeleting(object, base::Millis{0});
     return;
   }
+  if (loop_.set_aside_.Contains(object.key)) return RemoveSetAside(object);
   if (const auto ended =
           manifest::DecodeTfJob(*object.body, [](const std::string&) { return 0; })) {
     ForgetLogs(ended->identity, ended->status);
   }
+  Remove(object, false);
+}
+
+// Nothing is known of how to leave politely: its programs are killed, and what they hold is free
+// once their end is seen.
+void Turner::RemoveSetAside(const port::Object& object) {
+  if (const auto& job = loop_.set_aside_.Find(object.key)->job) {
+    const std::vector<std::string> uids = loop_.set_aside_.Abandon(*job);
+    for (const std::string& uid : uids) {
+      orders_.push_back({.type = Order::Type::kKill, .uid = uid});
+    }
+    if (uids.empty()) facts_.emplace_back(pool::GpusFreed{*job});
+  }
+  loop_.set_aside_.Remove(object.key);
   Remove(object, false);
 }
 
@@ -86,9 +102,12 @@ void Turner::Collect() {
     for (const manifest::Kind& kind : manifest::Kinds()) {
       if (!kind.namespaced || kind.storage.empty()) continue;
       const auto owned =
-          loop_.store_.List({.kind = std::string(kind.storage), .facet = "o:" + next.uid});
-      if (!owned) continue;
-      for (const port::Object& object : owned->objects) LoseOwner(object, next);
+          pending_.List({.kind = std::string(kind.storage), .facet = "o:" + next.uid});
+      if (!owned) {
+        loop_.Complain("see what a deleted object owned", owned.error());
+        continue;
+      }
+      for (const port::Object& object : *owned) LoseOwner(object, next);
     }
   }
 }
@@ -135,12 +154,12 @@ void Turner::DropOwner(const port::Object& object, const std::string& uid) {
 }
 
 // What will be there after the changes so far.
-std::vector<port::Object> Turner::Inside(const std::string& space, std::string_view kind) const {
+base::Result<std::vector<port::Object>> Turner::Inside(const std::string& space,
+                                                       std::string_view kind) const {
   const std::vector<port::Key> changed = pending_.Changed(kind, space);
   std::set<port::Key> keys(changed.begin(), changed.end());
-  if (const auto stored = loop_.store_.List({.kind = std::string(kind), .space = space})) {
-    for (const port::Object& object : stored->objects) keys.insert(object.key);
-  }
+  TRY(const auto stored, pending_.List({.kind = std::string(kind), .space = space}));
+  for (const port::Object& object : stored) keys.insert(object.key);
   std::vector<port::Object> left;
   for (const port::Key& key : keys) {
     if (auto now = pending_.Get(key)) left.push_back(*std::move(now));
@@ -161,7 +180,9 @@ void Turner::EmptyNamespace(const std::string& name) {
 // All of them at first, later one that was created while the namespace was asked to go.
 void Turner::RemoveJobsOfNamespaces() {
   for (const std::string& name : loop_.terminating_) {
-    for (const port::Object& job : Inside(name, kTfJobs)) {
+    const auto jobs = Inside(name, kTfJobs);
+    if (!jobs) loop_.Complain("empty namespace " + name, jobs.error());
+    for (const port::Object& job : jobs ? *jobs : std::vector<port::Object>()) {
       if (job.body->find("\"deletionTimestamp\"") == std::string::npos) RemoveJob(job);
     }
   }
@@ -181,14 +202,17 @@ void Turner::FinishNamespaces() {
 
 // Programs end first, and what a job says when it goes (Events) goes last. True: nothing is left.
 bool Turner::FinishNamespace(const std::string& name) {
-  if (!Inside(name, kTfJobs).empty()) return false;
+  const auto jobs = Inside(name, kTfJobs);
+  if (!jobs || !jobs->empty()) return false;
   bool empty = true;
   for (const manifest::Kind& kind : manifest::Kinds()) {
     if (!kind.namespaced || kind.storage.empty()) continue;
-    for (const port::Object& object : Inside(name, kind.storage)) {
+    const auto objects = Inside(name, kind.storage);
+    for (const port::Object& object : objects ? *objects : std::vector<port::Object>()) {
       Remove(object, false);
     }
-    empty = empty && Inside(name, kind.storage).empty();
+    const auto left = Inside(name, kind.storage);
+    empty = empty && left && left->empty();
   }
   return empty;
 }

@@ -131,8 +131,12 @@ void Turner::Decide(const pool::RemovePod& decision) {
 
 void Turner::Decide(const pool::SetStatus& decision) {
   const pool::JobView& job = *loop_.pool_->Find(decision.job);
+  if (!loop_.jobs_.contains(JobKey(job.identity))) return;  // forgotten in this step
   auto object = pending_.Parsed(JobKey(job.identity));
-  if (!object || !loop_.jobs_.contains(JobKey(job.identity))) return;  // forgotten in this step
+  if (!object) {  // it goes on in memory; the damage is told and not written over
+    loop_.set_aside_.Put(JobKey(job.identity), {job.identity.uid, SentenceOf(object.error()), {}});
+    return;
+  }
   ShowReplicas(job);
   (*object)["status"] = manifest::EncodeStatus(job.status);
   PutObject(JobKey(job.identity), *object, /*live=*/true, std::nullopt);

@@ -12,12 +12,9 @@
 #include "manifest/tfjob.h"
 
 namespace pondage::loop {
-
 namespace {
 
-std::string MessageOf(const base::Error& error) {
-  return error.object.empty() ? error.message : error.object + " " + error.message;
-}
+constexpr base::Millis kRetry{1'000};
 
 }  // namespace
 
@@ -84,7 +81,6 @@ std::vector<Loop::Input> Loop::TakeInputs() {
 }
 
 base::Instant Loop::Turn() {
-  constexpr base::Millis kRetry{1'000};
   const base::Instant now = clock_.Now();
   if (!loaded_) {
     if (const auto loaded = Load(); !loaded) {
@@ -116,18 +112,21 @@ base::Instant Loop::Turn() {
   }
   turn.CarryOut();
   const std::scoped_lock lock(mutex_);
-  if (!inputs_.empty() || !noted_.empty()) return now;
+  if (!inputs_.empty() || !noted_.empty() || !loaded_) return now;
   return std::min({pool_wake_, due_, queue_due_});
 }
 
 // A disk that is full fills the log of a server that complains at every try.
 void Loop::Rest(std::string_view what, const base::Error& error) {
-  if (store_trouble_ != error.message) {
-    spdlog::error("cannot {}: {}; trying again every second", what, error.message);
-    store_trouble_ = error.message;
-  }
+  Complain(what, error);
   const std::scoped_lock lock(mutex_);
   resting_ = true;
+}
+
+void Loop::Complain(std::string_view what, const base::Error& error) {
+  if (store_trouble_ == error.message) return;
+  spdlog::error("cannot {}: {}; trying again every second", what, error.message);
+  store_trouble_ = error.message;
 }
 
 // Nobody waits for an answer while the store cannot be read.
@@ -144,113 +143,21 @@ void Loop::RefuseWrites(const base::Error& error) {
   for (WriteInput& write : refused) write.done(std::unexpected(error));
 }
 
-base::Result<void> Loop::Load() {
-  std::vector<pool::Fact> facts;
-  pods_.clear();
-  shown_.clear();
-  priorities_.clear();
-  jobs_.clear();
-  noted_.clear();
-  terminating_.clear();
-  TRY_DO(LoadRest(facts));
-  TRY_DO(LoadJobs(facts));
-  pool_ = std::make_unique<pool::Pool>(settings_.pool);
-  TRY_DO(FinishLoad(facts));
-  loaded_ = true;
-  TakeOver();
-  return {};
+manifest::PriorityOf Loop::Priorities() const {
+  return [this](const std::string& name) {
+    const auto found = priorities_.find(name);
+    return found == priorities_.end() ? 0 : found->second;
+  };
 }
 
-base::Result<void> Loop::LoadRest(std::vector<pool::Fact>& facts) {
-  TRY(const auto classes, store_.Live("priorityclasses.scheduling.k8s.io"));
-  for (const port::Object& object : classes) {
-    TRY(priorities_[object.key.name], manifest::DecodePriorityClass(*object.body));
+// Of an object that can be read: one that cannot is not due until somebody mends it.
+base::Instant Loop::FindNextDue() {
+  const auto due = store_.Due(base::kNever, set_aside_.size() + 1);
+  if (!due) return clock_.Now() + kRetry;
+  for (const auto& [at, key] : *due) {
+    if (!set_aside_.Contains(key)) return at;
   }
-  TRY(const auto queues, store_.Live("queues.pondage.dev"));
-  for (const port::Object& object : queues) {
-    TRY(queue::Spec spec, manifest::DecodeQueue(*object.body));
-    facts.emplace_back(pool::QueuePut{std::move(spec)});
-  }
-  TRY(const auto nodes, store_.Live("nodes"));
-  for (const port::Object& object : nodes) {
-    TRY(fleet::Node node, manifest::DecodeNode(*object.body));
-    facts.emplace_back(pool::NodeSeen{std::move(node)});
-  }
-  TRY(const auto spaces, store_.Live("namespaces"));
-  for (const port::Object& object : spaces) terminating_.insert(object.key.name);
-  return {};
-}
-
-base::Result<void> Loop::LoadJobs(std::vector<pool::Fact>& facts) {
-  TRY(const auto jobs, store_.Live("tfjobs.kubeflow.org"));
-  for (const port::Object& object : jobs) {
-    TRY(manifest::TfJob job, manifest::DecodeTfJob(*object.body, [this](const std::string& name) {
-          const auto found = priorities_.find(name);
-          return found == priorities_.end() ? 0 : found->second;
-        }));
-    job.identity.id = {object.created};
-    for (const job::Replica& replica : job.status.replicas) {
-      if (!replica.present) continue;
-      const std::string uid =
-          manifest::PodUid(job.identity, replica.role, replica.index, replica.incarnation);
-      pods_[uid] = replica.Id(job.identity.id);
-    }
-    shown_[job.identity.id] = job.status.replicas;
-    jobs_[object.key] = job.identity.id;
-    facts.emplace_back(pool::JobLoaded{job.identity, job.spec, job.status, job.removed});
-  }
-  return {};
-}
-
-// The first step after a load decides nothing durable by itself: it rebuilds the pool's memory.
-// What it would decide is decided again, and committed, by the turn that follows.
-base::Result<void> Loop::FinishLoad(const std::vector<pool::Fact>& facts) {
-  pool_->Remember(facts);
-  TRY(due_, store_.NextDue());
-  pool_wake_ = clock_.Now();
-  queue_due_ = pool_wake_;  // what queues show may be older than the last step
-  return {};
-}
-
-// What ran is taken over. What was bound and never seen started is started now: the server ended
-// between the commit and the start (the runner knows if it did start after all).
-void Loop::TakeOver() {
-  std::vector<port::Runner::Known> known;
-  std::vector<std::pair<port::Key, int>> unstarted;
-  for (const auto& [id, job] : pool_->jobs()) {
-    for (const job::Replica& replica : job.status.replicas) {
-      if (!replica.alive) continue;
-      if (replica.started) {
-        known.push_back(
-            {manifest::PodUid(job.identity, replica.role, replica.index, replica.incarnation),
-             replica.restarts, job.spec.checkpoint_dir});
-      } else if (!replica.restart_at) {
-        const std::string name = job::ReplicaName(job.identity.name, replica.role, replica.index);
-        unstarted.push_back({{"pods", job.identity.space, name}, replica.restarts});
-      }
-    }
-  }
-  runner_.Adopt(known);
-  for (const auto& [key, start] : unstarted) {
-    if (const auto pod = store_.Get(key)) Launch(pod->uid, *pod->body, start);
-  }
-  RepeatStops();  // behind the starts: one that was killed before it was seen started must not stay
-}
-
-// A stop that was committed may never have been ordered: said again, it does no harm.
-void Loop::RepeatStops() {
-  for (const auto& [id, job] : pool_->jobs()) {
-    for (const job::Replica& replica : job.status.replicas) {
-      if (!replica.alive) continue;
-      const std::string uid =
-          manifest::PodUid(job.identity, replica.role, replica.index, replica.incarnation);
-      if (replica.killed) {
-        runner_.Kill(uid);
-      } else if (replica.stop_asked && replica.kill_at) {
-        runner_.Stop(uid, std::max(base::Millis{0}, *replica.kill_at - clock_.Now()));
-      }
-    }
-  }
+  return base::kNever;
 }
 
 void Loop::Launch(const std::string& uid, const std::string& pod_body, int start) {
@@ -258,7 +165,7 @@ void Loop::Launch(const std::string& uid, const std::string& pod_body, int start
   if (launch) {
     runner_.Start(*launch);
   } else {
-    Tell(port::NotStarted{.uid = uid, .start = start, .message = MessageOf(launch.error())});
+    Tell(port::NotStarted{.uid = uid, .start = start, .message = SentenceOf(launch.error())});
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,7 +22,9 @@
 #include "base/result.h"
 #include "fleet/node.h"
 #include "loop/numbers.h"
+#include "loop/set_aside.h"
 #include "manifest/queue.h"
+#include "manifest/tfjob.h"
 #include "pool/pool.h"
 #include "port/clock.h"
 #include "port/launcher.h"
@@ -69,6 +72,9 @@ class Loop : public port::Writer {
   const pool::Pool& pool() const { return *pool_; }
   bool loaded() const { return loaded_; }
 
+  // Stored objects that cannot be read or understood, a sentence each. Any thread.
+  std::vector<std::string> Unreadable() const { return set_aside_.Texts(); }
+
  private:
   friend class Turner;  // turn.h: the state of one turn
   struct WriteInput {
@@ -83,14 +89,21 @@ class Loop : public port::Writer {
 
   void Push(Input input);
   void Rest(std::string_view what, const base::Error& error);
+  void Complain(std::string_view what, const base::Error& error);
   void RefuseWrites(const base::Error& error);
   std::vector<Input> TakeInputs();
-  base::Result<void> LoadJobs(std::vector<pool::Fact>& facts);
+  base::Result<void> LoadEach(
+      const std::string& kind,
+      const std::function<base::Result<void>(const port::Object&)>& understand);
   base::Result<void> LoadRest(std::vector<pool::Fact>& facts);
+  base::Result<void> LoadJobs(std::vector<pool::Fact>& facts);
+  base::Result<void> LoadKept(std::vector<pool::Fact>& facts);
   base::Result<void> FinishLoad(const std::vector<pool::Fact>& facts);
   void TakeOver();
   void RepeatStops();
   void Launch(const std::string& uid, const std::string& pod_body, int start);
+  base::Instant FindNextDue();
+  manifest::PriorityOf Priorities() const;
 
   const Settings settings_;
   port::Store& store_;
@@ -106,7 +119,8 @@ class Loop : public port::Writer {
   // Facts that the last turn's decisions brought about, and that are durable with them.
   std::vector<pool::Fact> noted_;
   base::Instant pool_wake_ = base::kNever;
-  base::Instant due_ = base::kNever;                          // of the store's next due object
+  base::Instant due_ = base::kNever;  // of the store's next due object
+  SetAside set_aside_;
   std::map<std::string, base::ReplicaId, std::less<>> pods_;  // Pods that exist, by uid
   std::map<base::JobId, std::vector<job::Replica>> shown_;    // replicas as their Pods show them
   std::map<std::string, int, std::less<>> priorities_;        // PriorityClass by name

@@ -1,144 +1,11 @@
 #include "loop/loop.h"
 
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 
-#include "manifest/object.h"
-#include "manifest/pod.h"
-#include "manifest/tfjob.h"
-#include "port/faulty_store.h"
-#include "port/memory_store.h"
+#include "loop/small_loop.h"
 
 namespace pondage::loop {
 namespace {
-
-constexpr const char* kTfJobs = "tfjobs.kubeflow.org";
-
-// Remembers what it was ordered to do.
-class NotedRunner : public port::Runner {
- public:
-  void Listen(Sink) override {}
-  void Adopt(const std::vector<Known>& known) override {
-    for (const Known& one : known) orders.push_back("adopt " + one.uid);
-  }
-  void Start(const port::Launch& launch) override {
-    orders.push_back("start " + launch.uid);
-    last_uid = launch.uid;
-  }
-  void Stop(const std::string& uid, base::Millis) override { orders.push_back("stop " + uid); }
-  void Kill(const std::string& uid) override { orders.push_back("kill " + uid); }
-  void Forget(const std::string& uid, int) override { orders.push_back("forget " + uid); }
-  void Erase(const std::string& uid) override { orders.push_back("erase " + uid); }
-
-  std::vector<std::string> orders;
-  std::string last_uid;
-};
-
-class UidLauncher : public port::Launcher {
- public:
-  base::Result<port::Launch> LaunchOf(const std::string& pod_body, int start) override {
-    TRY(const auto pod, manifest::ParseJson(pod_body));
-    if (fails) return base::Fail(base::Kind::kNotFound, "PND-E001", "", "no such environment");
-    return port::Launch{.uid = std::string(pod.at("metadata").at("uid").as_string()),
-                        .start = start};
-  }
-  void Discard(const std::string& job_body) override { discarded.push_back(job_body); }
-  bool fails = false;
-  std::vector<std::string> discarded;
-};
-
-class LoopTest : public testing::Test {
- protected:
-  LoopTest() : faulty_(store_, base::Random(1), {0, 0}) {
-    clock_.Set({1'767'225'600'000});
-    MakeLoop();
-    fleet::Node node{.name = "n1", .cpu = {8'000}, .memory = {std::int64_t{1} << 36}};
-    for (int i = 0; i < 2; ++i) node.gpus.push_back({.id = fmt::format("gpu-{}", i)});
-    loop_->See(node, {});
-    loop_->Turn();
-    Create("queues.pondage.dev", "", Object("pondage.dev/v1alpha1", "Queue", "default", {}));
-  }
-
-  void MakeLoop() {
-    loop_ = std::make_unique<Loop>(Settings{}, faulty_, runner_, clock_, launcher_);
-  }
-
-  static boost::json::object Object(const std::string& version, const std::string& kind,
-                                    const std::string& name, boost::json::object spec) {
-    return {{"apiVersion", version},
-            {"kind", kind},
-            {"metadata",
-             {{"name", name},
-              {"namespace", "default"},
-              {"uid", manifest::UidFrom(kind + name)},
-              {"creationTimestamp", "2026-01-01T00:00:00Z"}}},
-            {"spec", std::move(spec)}};
-  }
-
-  static boost::json::object Job(const std::string& name, int workers) {
-    boost::json::object container{{"name", "tensorflow"},
-                                  {"image", "tf"},
-                                  {"command", {"train"}},
-                                  {"resources", {{"limits", {{"nvidia.com/gpu", 1}}}}}};
-    boost::json::object pod{{"spec", {{"containers", boost::json::array{container}}}}};
-    return Object("kubeflow.org/v1", "TFJob", name,
-                  {{"tfReplicaSpecs", {{"Worker", {{"replicas", workers}, {"template", pod}}}}}});
-  }
-
-  static port::Change ChangeOf(const std::string& kind, const std::string& space,
-                               const boost::json::object& object) {
-    manifest::Packed packed = manifest::Pack(object);
-    return {.key = {kind, space, std::string(object.at("metadata").at("name").as_string())},
-            .uid = std::string(object.at("metadata").at("uid").as_string()),
-            .body = packed.body,
-            .splice = packed.splice,
-            .facets = manifest::Facets(object, {})};
-  }
-
-  base::Result<port::Written> Write(port::Write write) {
-    std::optional<base::Result<port::Written>> answer;
-    loop_->Submit(std::move(write), [&](base::Result<port::Written> written) { answer = written; });
-    loop_->Turn();
-    EXPECT_TRUE(answer.has_value()) << "every writer is answered";
-    return answer.value_or(base::Fail(base::Kind::kUnavailable, "", "", "no answer"));
-  }
-
-  base::Result<port::Written> Create(const std::string& kind, const std::string& space,
-                                     const boost::json::object& object) {
-    return Write({.op = port::Write::Op::kCreate, .change = ChangeOf(kind, space, object)});
-  }
-
-  base::Result<port::Written> Delete(const std::string& kind, const std::string& name) {
-    return Write({.op = port::Write::Op::kDelete, .change = {.key = {kind, "default", name}}});
-  }
-
-  base::Result<port::Written> Replace(const std::string& kind, const boost::json::object& object,
-                                      const std::string& space = "default") {
-    return Write({.op = port::Write::Op::kReplace, .change = ChangeOf(kind, space, object)});
-  }
-
-  boost::json::object Stored(const std::string& kind, const std::string& name,
-                             const std::string& space = "default") {
-    return manifest::ParseJson(*store_.Get({kind, space, name})->body)->as_object();
-  }
-
-  std::size_t Count(const std::string& kind) { return store_.List({.kind = kind})->objects.size(); }
-
-  job::Status StatusOf(const std::string& name) {
-    const auto object = store_.Get({kTfJobs, "default", name});
-    const auto job = manifest::DecodeTfJob(*object->body, [](const std::string&) { return 0; });
-    return job->status;
-  }
-
-  port::ManualClock clock_;
-  port::MemoryStore store_;
-  port::FaultyStore faulty_;
-  NotedRunner runner_;
-  UidLauncher launcher_;
-  std::unique_ptr<Loop> loop_;
-};
 
 TEST_F(LoopTest, OneCommitLiesBetweenCreateAndStart) {
   const port::Revision before = store_.Newest();
@@ -504,14 +371,13 @@ TEST_F(LoopTest, AMachineInTroubleTakesNothingNewUntilItIsWellAgain) {
 }
 
 TEST_F(LoopTest, WritersAreAnsweredWhileTheStoreCannotBeRead) {
-  port::Change broken =
-      ChangeOf("queues.pondage.dev", "", Object("pondage.dev/v1alpha1", "Queue", "broken", {}));
-  broken.body = "{}broken";
-  broken.splice = 0;
-  broken.live = true;
-  ASSERT_TRUE(store_.Commit({.changes = {broken}, .records = {}}).has_value());
+  store_.blind = true;
   MakeLoop();
-  EXPECT_FALSE(Create("configmaps", "default", Object("v1", "ConfigMap", "c", {})).has_value());
+  const auto refused = Create("configmaps", "default", Object("v1", "ConfigMap", "c", {}));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().kind, base::Kind::kUnavailable);
+  store_.blind = false;
+  EXPECT_TRUE(Create("configmaps", "default", Object("v1", "ConfigMap", "c", {})).has_value());
 }
 
 TEST_F(LoopTest, TheQueueOfWritesIsBounded) {

@@ -51,7 +51,8 @@ void Numbers::Count(const pool::Pool& pool, const std::vector<pool::Decision>& d
   }
 }
 
-void Numbers::Show(const pool::Pool& pool) {
+void Numbers::Show(const pool::Pool& pool, std::size_t unreadable) {
+  page_.Set(metrics::kUnreadable, static_cast<double>(unreadable));
   int free = 0, granted = 0, unhealthy = 0;
   for (const auto& [name, place] : pool.fleet().places()) {
     for (std::size_t gpu = 0; gpu < place.node.gpus.size(); ++gpu) {

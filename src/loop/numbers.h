@@ -20,8 +20,8 @@ class Numbers {
   void CountDeleted(const std::string& space);
   // Decisions of one step, once they are durable.
   void Count(const pool::Pool& pool, const std::vector<pool::Decision>& decisions);
-  // Free and granted GPUs, jobs by stage, queues.
-  void Show(const pool::Pool& pool);
+  // Free and granted GPUs, jobs by stage, queues, objects that were set aside.
+  void Show(const pool::Pool& pool, std::size_t unreadable);
 
  private:
   metrics::Page& page_;

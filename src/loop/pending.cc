@@ -20,11 +20,20 @@ port::Object Pending::ObjectOf(std::size_t index) const {
 
 base::Result<port::Object> Pending::Get(const port::Key& key) const {
   const auto found = latest_.find(key);
-  if (found == latest_.end()) return store_.Get(key);
+  if (found == latest_.end()) {
+    auto stored = store_.Get(key);
+    if (!stored) Note(stored.error());
+    return stored;
+  }
   if (batch_.changes[found->second].deleted) {
     return base::Fail(base::Kind::kNotFound, "", key.name, "not found");
   }
   return ObjectOf(found->second);
+}
+
+bool Pending::Exists(const port::Key& key) const {
+  const auto object = Get(key);
+  return object || object.error().kind != base::Kind::kNotFound;
 }
 
 base::Result<boost::json::object> Pending::Parsed(const port::Key& key) const {
@@ -33,6 +42,17 @@ base::Result<boost::json::object> Pending::Parsed(const port::Key& key) const {
   if (!value.is_object())
     return base::Fail(base::Kind::kCorrupt, "", key.name, "not a JSON object");
   return std::move(value.as_object());
+}
+
+base::Result<std::vector<port::Object>> Pending::List(const port::ListQuery& query) const {
+  auto listing = store_.List(query);
+  if (listing) return std::move(listing->objects);
+  Note(listing.error());
+  return std::unexpected(std::move(listing).error());
+}
+
+void Pending::Note(const base::Error& error) const {
+  if (error.kind == base::Kind::kUnavailable && !trouble_) trouble_ = error;
 }
 
 std::vector<port::Key> Pending::Changed(std::string_view kind, const std::string& space) const {
@@ -55,7 +75,7 @@ port::Object Pending::Put(port::Change change) {
       return ObjectOf(found->second);
     }
     created_.erase(change.key);
-  } else if (const auto stored = store_.Get(change.key); stored && stored->uid == change.uid) {
+  } else if (const auto stored = Get(change.key); stored && stored->uid == change.uid) {
     created_[change.key] = stored->created;
   }
   latest_[change.key] = batch_.changes.size();

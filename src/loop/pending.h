@@ -21,13 +21,19 @@ class Pending {
  public:
   explicit Pending(const port::Store& store) : store_(store), first_(store.Newest() + 1) {}
 
-  // As it will be after the changes so far. kNotFound, kCorrupt, kUnavailable.
+  // As it will be after the changes so far. kNotFound, kCorrupt; kUnavailable: see trouble().
   base::Result<port::Object> Get(const port::Key& key) const;
   // The same, parsed.
   base::Result<boost::json::object> Parsed(const port::Key& key) const;
+  // As stored, without the changes so far.
+  base::Result<std::vector<port::Object>> List(const port::ListQuery& query) const;
+  // The first failure of the store itself: what was drafted since is not to be trusted.
+  const std::optional<base::Error>& trouble() const { return trouble_; }
+  bool IsChanged(const port::Key& key) const { return latest_.contains(key); }
   // Keys of this kind and namespace that were changed so far.
   std::vector<port::Key> Changed(std::string_view kind, const std::string& space) const;
-  bool Exists(const port::Key& key) const { return Get(key).has_value(); }
+  // True too for one that cannot be read.
+  bool Exists(const port::Key& key) const;
 
   // Creates or replaces. Gives the object with its revision.
   port::Object Put(port::Change change);
@@ -43,9 +49,11 @@ class Pending {
 
  private:
   port::Object ObjectOf(std::size_t index) const;
+  void Note(const base::Error& error) const;
 
   const port::Store& store_;
   port::Revision first_;
+  mutable std::optional<base::Error> trouble_;
   port::Batch batch_;
   std::map<port::Key, std::size_t> latest_;      // newest change of a key, by position
   std::map<port::Key, port::Revision> created_;  // of keys created in this turn or before

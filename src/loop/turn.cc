@@ -1,10 +1,11 @@
 #include "loop/turn.h"
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/assert.h"
+#include "manifest/kinds.h"
 #include "manifest/object.h"
 #include "manifest/queue.h"
 
@@ -33,10 +34,10 @@ job::Exit ExitOf(const port::Exited& exited) {
 
 void Turner::Take(const port::Reading& reading) {
   const auto pod = loop_.pods_.find(UidOfReading(reading));
-  if (std::holds_alternative<port::Exited>(reading)) {
-    orders_.push_back({.type = Order::Type::kForget,
-                       .uid = UidOfReading(reading),
-                       .start = std::get<port::Exited>(reading).start});
+  const auto* exit = std::get_if<port::Exited>(&reading);
+  if (exit != nullptr) {
+    if (loop_.set_aside_.Runs(exit->uid)) return TakeLast(*exit);
+    orders_.push_back({.type = Order::Type::kForget, .uid = exit->uid, .start = exit->start});
   }
   if (pod == loop_.pods_.end()) return;  // of a job that is gone
   const base::ReplicaId id = pod->second;
@@ -59,6 +60,16 @@ void Turner::Take(const port::Reading& reading) {
   }
 }
 
+// The end of a program whose TFJob cannot be read: the runner keeps it for whoever mends the
+// object.
+void Turner::TakeLast(const port::Exited& exit) {
+  const SetAside::End end = loop_.set_aside_.Exit(exit.uid);
+  if (!end.abandoned) return;
+  orders_.push_back({.type = Order::Type::kForget, .uid = exit.uid, .start = exit.start});
+  orders_.push_back({.type = Order::Type::kErase, .uid = exit.uid});
+  if (end.was_last) facts_.emplace_back(pool::GpusFreed{end.job});
+}
+
 // About an earlier start of the same Pod: an exit that was told twice must not end the next start.
 bool Turner::IsStale(const base::ReplicaId& id, const port::Reading& reading) const {
   const pool::JobView* job = loop_.pool_->Find(id.job);
@@ -77,6 +88,10 @@ bool Turner::IsStale(const base::ReplicaId& id, const port::Reading& reading) co
 
 void Turner::Take(const Loop::NodeInput& input) {
   const port::Key key{"nodes", "", input.node.name};
+  if (loop_.set_aside_.Contains(key)) {  // what people wrote on it is unknown and stays
+    facts_.emplace_back(pool::NodeSeen{input.node});
+    return;
+  }
   boost::json::object node = manifest::MakeNode(input.node, input.machine, now_);
   if (const auto stored = pending_.Parsed(key)) {
     // What people set on the node stays: cordon, labels, annotations, age.
@@ -100,18 +115,38 @@ void Turner::Take(const Loop::NodeInput& input) {
 void Turner::TakeDue() {
   constexpr std::size_t kAtOnce = 100;
   if (loop_.due_ > now_) return;
-  const auto due = loop_.store_.Due(now_, kAtOnce);
-  if (!due) return;
-  for (const port::Object& object : *due) {
-    const auto present = pending_.Get(object.key);
-    if (!present || present->revision != object.revision) continue;
-    if (object.key.kind == "tfjobs.kubeflow.org") {
+  looked_for_due_ = true;
+  const auto due = loop_.store_.Due(now_, kAtOnce + loop_.set_aside_.size());
+  if (!due) return loop_.Complain("see what is due", due.error());
+  for (const auto& [at, key] : *due) {
+    if (pending_.IsChanged(key) || loop_.set_aside_.Contains(key)) continue;
+    const auto present = pending_.Get(key);
+    if (!present) {
+      if (present.error().kind == base::Kind::kUnavailable) return;  // the turn is void
+      loop_.set_aside_.Put(key, {"", SentenceOf(present.error()), {}});
+    } else if (key.kind == "tfjobs.kubeflow.org") {
       RemoveJob(*present);
     } else {
       Remove(*present, false);
     }
   }
   Collect();
+}
+
+// Where people look: an Event on each object that was set aside.
+void Turner::TellSetAside() {
+  for (const port::Key& key : loop_.set_aside_.TakeNews()) {
+    const SetAside::Object* object = loop_.set_aside_.Find(key);
+    const auto kinds = manifest::Kinds();
+    const auto kind = std::ranges::find(kinds, key.kind, &manifest::Kind::storage);
+    if (object == nullptr || kind == kinds.end()) continue;
+    const std::string version =
+        std::string(kind->group) + (kind->group.empty() ? "" : "/") + std::string(kind->version);
+    Event({version, std::string(kind->kind), key.space, key.name, object->uid},
+          {true, "Unreadable",
+           fmt::format("PND-S003: {}; it is left as it is{}", object->trouble,
+                       object->job ? ", and its GPUs and programs are kept" : "")});
+  }
 }
 
 void Turner::Step() {
@@ -124,13 +159,14 @@ void Turner::Step() {
   }
   if (!loop_.terminating_.empty()) FinishNamespaces();
   Collect();
+  TellSetAside();
   if (loop_.queue_due_ <= now_) ShowQueues();
 }
 
 // A queue's numbers are for people: written at most once a second.
 void Turner::ShowQueues() {
   loop_.queue_due_ = base::kNever;
-  if (loop_.numbers_) loop_.numbers_->Show(*loop_.pool_);
+  if (loop_.numbers_) loop_.numbers_->Show(*loop_.pool_, loop_.set_aside_.size());
   std::map<std::string, std::pair<int, int>> counts;
   for (const auto& [id, job] : loop_.pool_->jobs()) {
     auto& [waiting, running] = counts[job.spec.queue];
@@ -155,11 +191,15 @@ void Turner::ShowQueues() {
 }
 
 base::Result<void> Turner::Commit() {
-  if (pending_.empty()) return {};
-  const auto committed = loop_.store_.Commit(pending_.batch());
-  if (committed) return {};
-  for (Answer& answer : answers_) answer.done(std::unexpected(committed.error()));
-  return std::unexpected(committed.error());
+  std::optional<base::Error> trouble = pending_.trouble();
+  if (!trouble && !pending_.empty()) {
+    if (auto committed = loop_.store_.Commit(pending_.batch()); !committed) {
+      trouble = std::move(committed).error();
+    }
+  }
+  if (!trouble) return {};
+  for (Answer& answer : answers_) answer.done(std::unexpected(*trouble));
+  return std::unexpected(*std::move(trouble));
 }
 
 void Turner::CountTurn() {
@@ -172,6 +212,7 @@ void Turner::CountTurn() {
 void Turner::CarryOut() {
   loop_.noted_ = std::move(facts_);
   CountTurn();
+  NoteDue();
   for (Answer& answer : answers_) {
     if (!answer.object) {
       answer.done(std::unexpected(std::move(answer.object).error()));
@@ -210,7 +251,14 @@ void Turner::CarryOut() {
         break;
     }
   }
-  if (const auto due = loop_.store_.NextDue()) loop_.due_ = *due;
+  if (reload_) loop_.loaded_ = false;
+}
+
+void Turner::NoteDue() {
+  for (const port::Change& change : pending_.batch().changes) {
+    if (change.due && !change.deleted) loop_.due_ = std::min(loop_.due_, *change.due);
+  }
+  if (looked_for_due_) loop_.due_ = loop_.FindNextDue();
 }
 
 }  // namespace pondage::loop

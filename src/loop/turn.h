@@ -44,6 +44,9 @@ class Turner {
     bool dry_run = false;
   };
 
+  void TakeLast(const port::Exited& exit);
+  void TellSetAside();
+  void NoteDue();
   bool IsStale(const base::ReplicaId& id, const port::Reading& reading) const;
 
   // write.cc: what a client's write changes
@@ -62,6 +65,7 @@ class Turner {
   // collect.cc: what goes with a deleted object
   void Remove(const port::Object& object, bool orphan);
   void RemoveJob(const port::Object& object);
+  void RemoveSetAside(const port::Object& object);
   bool RemovePod(const port::Object& object);
   struct Ownerless {
     std::string uid;  // of an owner that went
@@ -75,7 +79,8 @@ class Turner {
   void RemoveJobsOfNamespaces();
   void FinishNamespaces();
   bool FinishNamespace(const std::string& name);
-  std::vector<port::Object> Inside(const std::string& space, std::string_view kind) const;
+  base::Result<std::vector<port::Object>> Inside(const std::string& space,
+                                                 std::string_view kind) const;
   void MarkDeleting(const port::Object& object, base::Millis grace);
   void ForgetLogs(const job::Identity& identity, const job::Status& status);
 
@@ -116,6 +121,8 @@ class Turner {
   std::vector<Answer> answers_;
   std::vector<Order> orders_;
   std::vector<pool::Decision> decisions_;
+  bool looked_for_due_ = false;
+  bool reload_ = false;  // an object that was set aside was mended: the pool is loaded anew
   std::vector<Ownerless> ownerless_;     // what they owned is still to be looked for
   std::vector<std::string> created_in_;  // namespaces of jobs that this turn creates
   std::vector<std::string> deleted_in_;  // ... and deletes

@@ -30,6 +30,7 @@ void Turner::Take(Loop::WriteInput& input) {
 
 // Whether a load after a restart has to read an object that is stored already.
 bool Turner::IsLive(const port::Key& key) const {
+  if (loop_.set_aside_.Contains(key)) return true;
   if (key.kind == kTfJobs) return loop_.jobs_.contains(key);  // one that has ended is history
   if (key.kind == "namespaces") return loop_.terminating_.contains(key.name);
   return ReadAtStart(key.kind);
@@ -62,7 +63,9 @@ base::Result<port::Object> Turner::Apply(const port::Write& write) {
 }
 
 base::Result<port::Object> Turner::ApplyCreate(const port::Write& write) {
-  if (pending_.Exists(write.change.key)) {
+  if (const auto there = pending_.Get(write.change.key);
+      there || there.error().kind != base::Kind::kNotFound) {
+    if (!there) return there;
     return base::Fail(base::Kind::kAlreadyExists, "PND-A005", write.change.key.name,
                       "already exists");
   }
@@ -70,12 +73,8 @@ base::Result<port::Object> Turner::ApplyCreate(const port::Write& write) {
   port::Change change = write.change;
   change.live = ReadAtStart(change.key.kind);
   if (change.key.kind == "events") change.due = now_ + loop_.settings_.event_ttl;
-  const port::Object stored = pending_.Put(change);
-  if (auto understood = Understand(change, stored.created, /*is_new=*/true); !understood) {
-    pending_.Delete(stored);
-    return std::unexpected(std::move(understood).error());
-  }
-  return stored;
+  TRY_DO(Understand(change, pending_.NextRevision(), /*is_new=*/true));
+  return pending_.Put(std::move(change));
 }
 
 // The API looked before; between its look and this write the namespace may have gone.
@@ -102,6 +101,7 @@ base::Result<port::Object> Turner::ApplyReplace(const port::Write& write, const 
   port::Change change = write.change;
   change.live = IsLive(change.key);
   change.due = DueOf(change.key, change.body);
+  reload_ = reload_ || loop_.set_aside_.Contains(change.key);
   TRY_DO(Understand(change, old.created, /*is_new=*/false));
   return pending_.Put(change);
 }
@@ -112,6 +112,9 @@ base::Result<port::Object> Turner::ApplyDelete(const port::Write& write, const p
     EmptyNamespace(old.key.name);
   } else if (kind == kTfJobs) {
     RemoveJob(old);
+  } else if (kind == "pods" && loop_.set_aside_.Runs(old.uid)) {
+    return base::Fail(base::Kind::kForbidden, "PND-S003", old.key.name,
+                      "the TFJob of this Pod cannot be read: mend or delete that one");
   } else if (kind != "pods" || !RemovePod(old)) {
     Remove(old, write.orphan);
   }
@@ -142,10 +145,7 @@ base::Result<void> Turner::Understand(const port::Change& change, port::Revision
 // runs again.
 base::Result<void> Turner::UnderstandJob(const port::Change& change, port::Revision created,
                                          bool is_new) {
-  TRY(manifest::TfJob job, manifest::DecodeTfJob(change.body, [this](const std::string& name) {
-        const auto found = loop_.priorities_.find(name);
-        return found == loop_.priorities_.end() ? 0 : found->second;
-      }));
+  TRY(manifest::TfJob job, manifest::DecodeTfJob(change.body, loop_.Priorities()));
   job.identity.id = {created};
   if (!is_new && !loop_.jobs_.contains(change.key)) return {};
   loop_.jobs_[change.key] = job.identity.id;
@@ -174,11 +174,7 @@ base::Result<port::Object> Turner::DryRun(const port::Write& write) {
                       .body = std::make_shared<const std::string>(write.change.body),
                       .splice = write.change.splice};
   if (old || write.change.key.kind != kTfJobs) return answer;
-  TRY(manifest::TfJob job,
-      manifest::DecodeTfJob(write.change.body, [this](const std::string& name) {
-        const auto found = loop_.priorities_.find(name);
-        return found == loop_.priorities_.end() ? 0 : found->second;
-      }));
+  TRY(manifest::TfJob job, manifest::DecodeTfJob(write.change.body, loop_.Priorities()));
   job.identity.id = {pending_.NextRevision()};
   const job::Status status = loop_.pool_->Preview(job.identity, job.spec, now_);
   TRY(boost::json::value body, manifest::ParseJson(write.change.body));

@@ -38,6 +38,15 @@ boost::json::object MakeService(const job::Identity& identity, const job::Spec& 
 boost::json::object PodStatus(const job::Spec& spec, const job::Replica& replica,
                               std::string_view host_ip, base::Instant now);
 
+// What can be told of a replica by its Pod alone.
+struct BoundPod {
+  std::string uid;
+  int start = 0;  // in-place restarts so far
+  bool ended = false;
+  fleet::Grant grant;  // node and GPUs; cores and memory are not told
+};
+base::Result<BoundPod> DecodeBoundPod(std::string_view pod_bytes);
+
 // An Event about an object (kind, namespace, name, uid of `about`).
 struct About {
   std::string api_version, kind, space, name, uid;

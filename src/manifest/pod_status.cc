@@ -1,6 +1,9 @@
+#include <algorithm>
 #include <boost/json.hpp>
+#include <charconv>
 #include <string>
 
+#include "manifest/annotations.h"
 #include "manifest/object.h"
 #include "manifest/pod.h"
 #include "manifest/pod_spec.h"
@@ -23,6 +26,21 @@ const char* PhaseName(job::Phase phase) {
       return "Failed";
   }
   return "Unknown";
+}
+
+// "0,2,3" as MakePod writes it: ascending.
+std::optional<std::vector<int>> GpusOf(std::string_view text) {
+  constexpr int kMostGpus = 4'096;
+  std::vector<int> gpus;
+  while (!text.empty()) {
+    int gpu = -1;
+    const auto [end, error] = std::from_chars(text.begin(), text.end(), gpu);
+    const bool rises = gpu > (gpus.empty() ? -1 : gpus.back()) && gpu < kMostGpus;
+    if (error != std::errc() || !rises || (end != text.end() && *end != ',')) return std::nullopt;
+    gpus.push_back(gpu);
+    text.remove_prefix(static_cast<std::size_t>(end - text.begin()) + (end == text.end() ? 0 : 1));
+  }
+  return gpus;
 }
 
 bool IsOver(job::Phase phase) {
@@ -115,6 +133,28 @@ json::object PodStatus(const job::Spec& spec, const job::Replica& replica, std::
   out["containerStatuses"] = json::array{std::move(container)};
   out["qosClass"] = "Burstable";
   return out;
+}
+
+base::Result<BoundPod> DecodeBoundPod(std::string_view pod_bytes) {
+  TRY(const json::value value, ParseJson(pod_bytes));
+  Trouble trouble;
+  const Reader pod(&value, "", trouble);
+  const Reader metadata = pod.Object("metadata");
+  BoundPod bound{.uid = metadata.Text("uid"),
+                 .grant = {.node = pod.Object("spec").Text("nodeName")}};
+  const Reader status = pod.Object("status");
+  const std::string phase = status.Text("phase");
+  bound.ended = phase == "Succeeded" || phase == "Failed";
+  status.Objects("containerStatuses", [&bound](const Reader& container) {
+    bound.start = container.Int32("restartCount").value_or(0);
+  });
+  if (const auto gpus = GpusOf(metadata.Object("annotations").Text(kGpus))) {
+    bound.grant.gpus = *gpus;
+  } else {
+    trouble.Say("metadata.annotations[pondage.dev/gpus]", "is no list of GPUs");
+  }
+  if (trouble.Any()) return trouble.Fail();
+  return bound;
 }
 
 }  // namespace pondage::manifest

@@ -272,5 +272,25 @@ TEST(MakeEvent, IsAboutItsObject) {
   EXPECT_EQ(about_node.at("metadata").at("namespace").get_string(), "default");
 }
 
+TEST(DecodeBoundPod, TellsWhatAReplicaHoldsWithoutItsJob) {
+  Bound job(kTwoWorkers);
+  json::object pod = job.Pod(Role::kWorker, 1);
+  const auto fresh = DecodeBoundPod(json::serialize(pod));
+  ASSERT_TRUE(fresh) << fresh.error().message;
+  EXPECT_EQ(fresh->grant.gpus, (std::vector{0, 1}));
+  EXPECT_EQ(fresh->grant.node, pod.at("spec").at("nodeName").get_string());
+  EXPECT_EQ(fresh->uid, pod.at("metadata").at("uid").get_string());
+  EXPECT_FALSE(fresh->ended);
+  pod["status"] = {{"phase", "Failed"}, {"containerStatuses", json::array{{{"restartCount", 3}}}}};
+  const auto ended = DecodeBoundPod(json::serialize(pod));
+  ASSERT_TRUE(ended);
+  EXPECT_TRUE(ended->ended);
+  EXPECT_EQ(ended->start, 3);
+  for (const char* gpus : {"1,0", "0,0", "-1", "x", "0,", "0,x", "99999999999", "0 1"}) {
+    pod["metadata"].as_object()["annotations"] = {{"pondage.dev/gpus", gpus}};
+    EXPECT_EQ(DecodeBoundPod(json::serialize(pod)).has_value(), std::string(gpus) == "0,") << gpus;
+  }
+}
+
 }  // namespace
 }  // namespace pondage::manifest

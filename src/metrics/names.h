@@ -41,6 +41,8 @@ inline constexpr Histogram kRequestSeconds{
 inline constexpr Gauge kWatches{"pondage_api_watches", "Watches that are open"};
 inline constexpr Gauge kStoreFreeBytes{"pondage_store_free_bytes",
                                        "Free space where the store lies"};
+inline constexpr Gauge kUnreadable{"pondage_unreadable_objects",
+                                   "Stored objects that cannot be read and are set aside"};
 inline constexpr Gauge kStoreRevision{"pondage_store_revision", "Newest revision of the store"};
 
 }  // namespace pondage::metrics

@@ -78,12 +78,7 @@ void Pool::Hold(const JobView& job, const job::Replica& replica, base::Instant n
       nullptr) {  // deleted while its jobs ran, seen after a restart
     queues_.Put({.name = job.spec.queue, .closed = true});
   }
-  if (fleet_.Find(grant.node) == nullptr) {
-    fleet::Node unseen{.name = grant.node, .health = fleet::Health::kLost};
-    const int highest = grant.gpus.empty() ? -1 : grant.gpus.back();
-    unseen.gpus.resize(static_cast<std::size_t>(highest + 1));
-    fleet_.See(std::move(unseen));
-  }
+  ExpectNode(grant);
   fleet_.Bind(job.identity.id, grant);
   holding_.insert(job.identity.id);
   queues_.Charge(job.spec.queue, Weight(grant));
@@ -99,6 +94,15 @@ void Pool::Hold(const JobView& job, const job::Replica& replica, base::Instant n
                 .gpus = Weight(grant),
                 .from = replica.granted.value_or(now),
                 .image = role == job.spec.roles.end() ? "" : role->second.image});
+}
+
+// A grant may lie on a machine that was not seen yet.
+void Pool::ExpectNode(const fleet::Grant& grant) {
+  if (fleet_.Find(grant.node) != nullptr) return;
+  fleet::Node unseen{.name = grant.node, .health = fleet::Health::kLost};
+  const int highest = grant.gpus.empty() ? -1 : grant.gpus.back();
+  unseen.gpus.resize(static_cast<std::size_t>(highest + 1));
+  fleet_.See(std::move(unseen));
 }
 
 void Pool::Release(JobView& job, job::Replica& replica, base::Instant now, const std::string& why,

@@ -83,8 +83,19 @@ struct PodDeleting {
   base::ReplicaId replica;
 };
 
+// A job that the host cannot read holds these: they are nobody else's until it says so. Of them
+// only GPUs count that no other job's status names.
+struct GpusKept {
+  base::JobId job;  // not that of a job the pool knows
+  std::string path;
+  std::vector<fleet::Grant> grants;
+};
+struct GpusFreed {
+  base::JobId job;
+};
+
 using Fact = std::variant<JobApplied, JobLoaded, JobRemoved, YieldAsked, QueuePut, QueueRemoved,
                           NodeSeen, NodeLost, ReplicaStarted, ReplicaSaid, ReplicaExited,
-                          ReplicaNotStarted, CheckpointSeen, PodDeleting>;
+                          ReplicaNotStarted, CheckpointSeen, PodDeleting, GpusKept, GpusFreed>;
 
 }  // namespace pondage::pool

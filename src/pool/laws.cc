@@ -24,6 +24,16 @@ void CheckHolders(const Pool& pool, Broken& broken) {
       }
     }
   }
+  for (const auto& [id, kept] : pool.kept()) {
+    for (const fleet::Grant& grant : kept.grants) {
+      for (const int gpu : grant.gpus) {
+        if (!holders.emplace(std::pair(grant.node, gpu), id).second) {
+          broken.push_back(fmt::format("L1: GPU {} of {}, which {} keeps, is bound too", gpu,
+                                       grant.node, kept.path));
+        }
+      }
+    }
+  }
   std::size_t held = 0;
   for (const auto& [name, place] : pool.fleet().places()) {
     for (std::size_t gpu = 0; gpu < place.holder.size(); ++gpu) {

@@ -64,6 +64,12 @@ class Pool {
   const queue::Tree& queues() const { return queues_; }
   const ledger::Ledger& ledger() const { return ledger_; }
   const std::vector<plan::Refusal>& waiting() const { return waiting_; }
+  // What jobs hold of which nothing else is known.
+  struct Kept {
+    std::string path;
+    std::vector<fleet::Grant> grants;
+  };
+  const std::map<base::JobId, Kept>& kept() const { return kept_; }
 
  private:
   friend class Taker;  // take.cc: one overload per fact
@@ -80,6 +86,7 @@ class Pool {
   void WriteStatuses(std::vector<Decision>& out);
   void DropDeparted();
   void Hold(const JobView& job, const job::Replica& replica, base::Instant now);
+  void ExpectNode(const fleet::Grant& grant);
   void Release(JobView& job, job::Replica& replica, base::Instant now, const std::string& why,
                std::vector<Decision>& out);
   std::optional<std::vector<int>> TakePorts(const JobView& job, std::size_t count) const;
@@ -97,6 +104,7 @@ class Pool {
   queue::Tree queues_;
   ledger::Ledger ledger_;
   std::map<base::JobId, JobView> jobs_;
+  std::map<base::JobId, Kept> kept_;
   std::map<base::JobId, job::Status> written_;  // as of the last SetStatus, to see what changed
   std::set<base::JobId> touched_;               // to be judged in this step
   std::set<base::JobId> changed_;               // judged in this step: its status may be news

@@ -30,6 +30,8 @@ class Taker {
   void operator()(const ReplicaNotStarted& fact);
   void operator()(const CheckpointSeen& fact);
   void operator()(const PodDeleting& fact);
+  void operator()(const GpusKept& fact);
+  void operator()(const GpusFreed& fact);
 
  private:
   // The replica a fact is about, if it is still that incarnation. Of: its job is to be judged.
@@ -207,6 +209,30 @@ void Taker::operator()(const PodDeleting& fact) {
   if (replica == nullptr || !replica->present) return;
   if (!replica->deleting) replica->disrupted = true;
   replica->deleting = true;
+}
+
+void Taker::operator()(const GpusKept& fact) {
+  REQUIRE(!pool_.jobs_.contains(fact.job));
+  Pool::Kept& kept = pool_.kept_[fact.job];
+  kept.path = fact.path;
+  for (fleet::Grant grant : fact.grants) {
+    pool_.ExpectNode(grant);
+    const auto& holder = pool_.fleet_.Find(grant.node)->holder;
+    std::erase_if(grant.gpus, [&holder](int gpu) {
+      return static_cast<std::size_t>(gpu) < holder.size() && holder[static_cast<std::size_t>(gpu)];
+    });
+    pool_.fleet_.Bind(fact.job, grant);
+    kept.grants.push_back(std::move(grant));
+  }
+  pool_.replan_ = true;
+}
+
+void Taker::operator()(const GpusFreed& fact) {
+  const auto found = pool_.kept_.find(fact.job);
+  if (found == pool_.kept_.end()) return;
+  for (const fleet::Grant& grant : found->second.grants) pool_.fleet_.Release(fact.job, grant);
+  pool_.kept_.erase(found);
+  pool_.replan_ = true;
 }
 
 }  // namespace pondage::pool

@@ -110,7 +110,9 @@ void Pool::Refuse(JobView& job, const plan::Refusal& refusal, base::Instant now,
 plan::NameOf Pool::Names() const {
   return [this](base::JobId id) {
     const JobView* job = Find(id);
-    return job == nullptr ? std::string("?") : job->identity.name;
+    if (job != nullptr) return job->identity.name;
+    const auto kept = kept_.find(id);
+    return kept == kept_.end() ? std::string("?") : kept->second.path;
   };
 }
 

@@ -37,13 +37,12 @@ class FaultyStore : public Store {
                                               OnEvents on_events) override {
     return inner_.Follow(kind, from, std::move(on_events));
   }
-  base::Result<std::vector<Object>> Live(const std::string& kind) const override {
+  base::Result<std::vector<Key>> Live(const std::string& kind) const override {
     return inner_.Live(kind);
   }
-  base::Result<std::vector<Object>> Due(base::Instant now, std::size_t limit) const override {
-    return inner_.Due(now, limit);
+  base::Result<std::vector<DueKey>> Due(base::Instant until, std::size_t limit) const override {
+    return inner_.Due(until, limit);
   }
-  base::Result<base::Instant> NextDue() const override { return inner_.NextDue(); }
   base::Result<std::vector<std::string>> Records(const std::string& stream, std::size_t skip,
                                                  std::size_t limit) const override {
     return inner_.Records(stream, skip, limit);

@@ -184,41 +184,28 @@ Result<std::unique_ptr<Watch>> MemoryStore::Follow(const std::string& kind, Revi
   return std::make_unique<MemoryWatch>(*this, number);
 }
 
-Result<std::vector<Object>> MemoryStore::Live(const std::string& kind) const {
+Result<std::vector<Key>> MemoryStore::Live(const std::string& kind) const {
   const std::scoped_lock lock(mutex_);
-  std::vector<Object> live;
+  std::vector<Key> live;
   for (auto entry = versions_.lower_bound({kind, "", ""});
        entry != versions_.end() && entry->first.kind == kind; ++entry) {
     const Version* version = StateAt(entry->second, newest_);
-    if (version != nullptr && version->live) live.push_back(version->object);
+    if (version != nullptr && version->live) live.push_back(entry->first);
   }
   return live;
 }
 
-std::vector<std::pair<base::Instant, const Object*>> MemoryStore::Waiting() const {
-  std::vector<std::pair<base::Instant, const Object*>> waiting;
+Result<std::vector<DueKey>> MemoryStore::Due(base::Instant until, std::size_t limit) const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<DueKey> due;
   for (const auto& [key, history] : versions_) {
     const Version* version = StateAt(history, newest_);
-    if (version != nullptr && version->due) waiting.emplace_back(*version->due, &version->object);
+    if (version == nullptr || !version->due || *version->due > until) continue;
+    due.push_back({*version->due, key});
   }
-  std::ranges::stable_sort(waiting, {}, [](const auto& entry) { return entry.first; });
-  return waiting;
-}
-
-Result<std::vector<Object>> MemoryStore::Due(base::Instant now, std::size_t limit) const {
-  const std::scoped_lock lock(mutex_);
-  std::vector<Object> due;
-  for (const auto& [at, object] : Waiting()) {
-    if (at > now || due.size() == limit) break;
-    due.push_back(*object);
-  }
+  std::ranges::stable_sort(due, {}, &DueKey::due);
+  if (due.size() > limit) due.resize(limit);
   return due;
-}
-
-Result<base::Instant> MemoryStore::NextDue() const {
-  const std::scoped_lock lock(mutex_);
-  const auto waiting = Waiting();
-  return waiting.empty() ? base::kNever : waiting.front().first;
 }
 
 Result<std::vector<std::string>> MemoryStore::Records(const std::string& stream, std::size_t skip,

@@ -25,9 +25,8 @@ class MemoryStore : public Store {
   Revision Oldest() const override;
   base::Result<std::unique_ptr<Watch>> Follow(const std::string& kind, Revision from,
                                               OnEvents on_events) override;
-  base::Result<std::vector<Object>> Live(const std::string& kind) const override;
-  base::Result<std::vector<Object>> Due(base::Instant now, std::size_t limit) const override;
-  base::Result<base::Instant> NextDue() const override;
+  base::Result<std::vector<Key>> Live(const std::string& kind) const override;
+  base::Result<std::vector<DueKey>> Due(base::Instant until, std::size_t limit) const override;
   base::Result<std::vector<std::string>> Records(const std::string& stream, std::size_t skip,
                                                  std::size_t limit) const override;
 
@@ -54,7 +53,6 @@ class MemoryStore : public Store {
   void Apply(const Change& change, Revision revision);
   std::vector<Event> EventsAfter(const std::string& kind, Revision from) const;
   void Tell(Revision from) const;
-  std::vector<std::pair<base::Instant, const Object*>> Waiting() const;  // by (due, key)
   bool Expired(Revision revision) const { return revision < oldest_ || revision > newest_; }
 
   mutable std::mutex mutex_;

@@ -56,6 +56,11 @@ struct Change {
   std::optional<base::Instant> due;  // the loop is told of it then (see Store::Due)
 };
 
+struct DueKey {
+  base::Instant due;
+  Key key;
+};
+
 // An append-only line in a stream of its own ("ledger"), kept for ever.
 struct Record {
   std::string stream;
@@ -120,10 +125,10 @@ class Store {
   virtual base::Result<std::unique_ptr<Watch>> Follow(const std::string& kind, Revision from,
                                                       OnEvents on_events) = 0;
 
-  virtual base::Result<std::vector<Object>> Live(const std::string& kind) const = 0;
-  // Objects whose due time is not after `now`, oldest first, at most `limit`.
-  virtual base::Result<std::vector<Object>> Due(base::Instant now, std::size_t limit) const = 0;
-  virtual base::Result<base::Instant> NextDue() const = 0;  // kNever when there is none
+  // Keys, not objects: one that cannot be read must not hide the others.
+  virtual base::Result<std::vector<Key>> Live(const std::string& kind) const = 0;
+  // Those whose due time is not after `until`, the earliest first, at most `limit`.
+  virtual base::Result<std::vector<DueKey>> Due(base::Instant until, std::size_t limit) const = 0;
 
   // Lines of a stream from `skip` on, at most `limit`.
   virtual base::Result<std::vector<std::string>> Records(const std::string& stream,

@@ -60,12 +60,15 @@ std::vector<std::string> Interrogate(SqliteStore& store) {
     answers.push_back(text);
   };
   const auto listed = [](const port::Listing& listing) { return listing.objects; };
-  const auto itself = [](const std::vector<port::Object>& all) { return all; };
   const auto alone = [](const port::Object& one) { return std::vector<port::Object>{one}; };
   objects(store.List({.kind = "pods"}), listed);
   objects(store.List({.kind = "pods", .at = 170}), listed);
   objects(store.List({.kind = "pods", .facet = "o:1"}), listed);
-  objects(store.Live("pods"), itself);
+  const auto live = store.Live("pods");
+  if (!live) EXPECT_EQ(live.error().kind, Kind::kCorrupt);
+  answers.push_back(live ? "" : "corrupt");
+  if (live)
+    for (const port::Key& key : *live) answers.back() += key.name + ",";
   for (int i = 0; i < 100; ++i) {
     objects(store.Get({"pods", "ml", "p" + std::to_string(i)}), alone);
   }

@@ -153,16 +153,6 @@ Result<void> Collect(Query& rows, const ListQuery& query, Way way, Listing& list
   }
 }
 
-Result<std::vector<Object>> AllOf(Query& rows, const std::string& kind) {
-  std::vector<Object> objects;
-  for (;;) {
-    TRY(const bool there, rows.Step());
-    if (!there) return objects;
-    TRY(Version version, VersionRow(rows, kind).Read());
-    objects.push_back(std::move(version.object));
-  }
-}
-
 }  // namespace
 
 Result<Revision> NewestIn(Database& database) {
@@ -220,37 +210,33 @@ Result<Listing> List(Database& database, const ListQuery& query) {
   return listing;
 }
 
-Result<std::vector<Object>> Live(Database& database, const std::string& kind) {
-  Query rows(database, "SELECT " PONDAGE_VERSION_COLUMNS
-                       " FROM head h INDEXED BY head_live CROSS JOIN log l"
-                       " ON l.revision = h.revision WHERE h.live = 1 AND h.kind ="
-                       " (SELECT id FROM kind WHERE name = ?1) ORDER BY h.space, h.name");
+Result<std::vector<port::Key>> Live(Database& database, const std::string& kind) {
+  Query rows(database,
+             "SELECT space, name FROM head INDEXED BY head_live WHERE live = 1 AND kind ="
+             " (SELECT id FROM kind WHERE name = ?1) ORDER BY space, name");
   rows.Bind(kind);
-  return AllOf(rows, kind);
-}
-
-Result<std::vector<Object>> Due(Database& database, base::Instant now, std::size_t limit) {
-  Query rows(database, "SELECT k.name, " PONDAGE_VERSION_COLUMNS
-                       " FROM head h INDEXED BY head_due CROSS JOIN kind k ON k.id = h.kind"
-                       " CROSS JOIN log l ON l.revision = h.revision WHERE h.due_ms <= ?1"
-                       " ORDER BY h.due_ms, k.name, h.space, h.name LIMIT ?2");
-  rows.Bind(now.unix_ms).Bind(static_cast<std::int64_t>(limit));
-  std::vector<Object> objects;
+  std::vector<port::Key> keys;
   for (;;) {
     TRY(const bool there, rows.Step());
-    if (!there) return objects;
-    const std::string kind(rows.Bytes(0));
-    TRY(Version version, VersionRow(rows, kind, 1).Read());
-    objects.push_back(std::move(version.object));
+    if (!there) return keys;
+    keys.push_back({kind, std::string(rows.Bytes(0)), std::string(rows.Bytes(1))});
   }
 }
 
-Result<base::Instant> NextDue(Database& database) {
-  Query row(database,
-            "SELECT due_ms FROM head INDEXED BY head_due WHERE due_ms IS NOT NULL"
-            " ORDER BY due_ms LIMIT 1");
-  TRY(const bool there, row.Step());
-  return there ? base::Instant{row.Int(0)} : base::kNever;
+Result<std::vector<port::DueKey>> Due(Database& database, base::Instant until, std::size_t limit) {
+  Query rows(database,
+             "SELECT h.due_ms, k.name, h.space, h.name FROM head h INDEXED BY head_due"
+             " CROSS JOIN kind k ON k.id = h.kind WHERE h.due_ms <= ?1"
+             " ORDER BY h.due_ms, k.name, h.space, h.name LIMIT ?2");
+  rows.Bind(until.unix_ms).Bind(static_cast<std::int64_t>(limit));
+  std::vector<port::DueKey> due;
+  for (;;) {
+    TRY(const bool there, rows.Step());
+    if (!there) return due;
+    due.push_back(
+        {{rows.Int(0)},
+         {std::string(rows.Bytes(1)), std::string(rows.Bytes(2)), std::string(rows.Bytes(3))}});
+  }
 }
 
 Result<std::vector<std::string>> Records(Database& database, const std::string& stream,

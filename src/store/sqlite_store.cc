@@ -180,19 +180,14 @@ Result<std::unique_ptr<port::Watch>> SqliteStore::Follow(const std::string& kind
               fmt::format("revision {} is too far back to catch up from", asked));
 }
 
-Result<std::vector<port::Object>> SqliteStore::Live(const std::string& kind) const {
+Result<std::vector<port::Key>> SqliteStore::Live(const std::string& kind) const {
   TRY(const auto reader, readers_.Take());
   return store::Live(*reader, kind);
 }
 
-Result<std::vector<port::Object>> SqliteStore::Due(base::Instant now, std::size_t limit) const {
+Result<std::vector<port::DueKey>> SqliteStore::Due(base::Instant until, std::size_t limit) const {
   TRY(const auto reader, readers_.Take());
-  return store::Due(*reader, now, limit);
-}
-
-Result<base::Instant> SqliteStore::NextDue() const {
-  TRY(const auto reader, readers_.Take());
-  return store::NextDue(*reader);
+  return store::Due(*reader, until, limit);
 }
 
 Result<std::vector<std::string>> SqliteStore::Records(const std::string& stream, std::size_t skip,

@@ -54,9 +54,9 @@ class SqliteStore : public port::Store {
   port::Revision Oldest() const override;
   base::Result<std::unique_ptr<port::Watch>> Follow(const std::string& kind, port::Revision from,
                                                     OnEvents on_events) override;
-  base::Result<std::vector<port::Object>> Live(const std::string& kind) const override;
-  base::Result<std::vector<port::Object>> Due(base::Instant now, std::size_t limit) const override;
-  base::Result<base::Instant> NextDue() const override;
+  base::Result<std::vector<port::Key>> Live(const std::string& kind) const override;
+  base::Result<std::vector<port::DueKey>> Due(base::Instant until,
+                                              std::size_t limit) const override;
   base::Result<std::vector<std::string>> Records(const std::string& stream, std::size_t skip,
                                                  std::size_t limit) const override;
 
