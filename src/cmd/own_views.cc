@@ -79,7 +79,8 @@ api::Response OwnViews::Info(const api::Request& request) const {
                {"dataDir", data_dir_},
                {"user", request.identity.name},
                {"freeBytes", free ? json::value(free->value) : json::value(nullptr)},
-               {"damage", json::value_from(store_.Damage())}});
+               {"damage", json::value_from(store_.Damage())},
+               {"unreadable", json::value_from(unreadable_())}});
 }
 
 api::Response OwnViews::Environments(const api::Request& request) const {

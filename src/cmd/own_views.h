@@ -7,8 +7,11 @@
 // Any thread; administrators only (api decides). Answers as api::Response.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "agent/environments.h"
 #include "api/request.h"
@@ -19,8 +22,13 @@ namespace pondage::cmd {
 
 class OwnViews {
  public:
-  OwnViews(std::string data_dir, const store::SqliteStore& store)
-      : data_dir_(data_dir), store_(store), environments_(std::move(data_dir)) {}
+  using Sentences = std::function<std::vector<std::string>()>;
+  // `unreadable`: objects that the server had to set aside.
+  OwnViews(std::string data_dir, const store::SqliteStore& store, Sentences unreadable)
+      : data_dir_(data_dir),
+        store_(store),
+        unreadable_(std::move(unreadable)),
+        environments_(std::move(data_dir)) {}
 
   // None: the path is not one of these.
   std::optional<api::Response> Answer(const api::Request& request) const;
@@ -32,6 +40,7 @@ class OwnViews {
 
   const std::string data_dir_;
   const store::SqliteStore& store_;
+  const Sentences unreadable_;
   mutable agent::Environments environments_;
 };
 

@@ -124,6 +124,14 @@ std::optional<base::Instant> EndOf(const std::optional<std::string>& der) {
               : std::nullopt;
 }
 
+std::vector<std::string> TextsIn(const json::value& object, const char* member) {
+  std::vector<std::string> texts;
+  for (const json::value& text : client::Items(object, {member})) {
+    if (text.is_string()) texts.emplace_back(text.get_string());
+  }
+  return texts;
+}
+
 }  // namespace
 
 Findings ExamineServer(const base::Result<client::Client*>& client,
@@ -149,6 +157,11 @@ Findings ExamineServer(const base::Result<client::Client*>& client,
   std::error_code error;
   findings.push_back(
       CheckDisk(!data.empty() && std::filesystem::exists(data, error) ? data : "/", screen));
+  if (info) {
+    for (Finding& finding :
+         JudgeStore(TextsIn(*info, "unreadable"), TextsIn(*info, "damage"), screen))
+      findings.push_back(std::move(finding));
+  }
   return findings;
 }
 

@@ -125,6 +125,28 @@ Finding JudgeCertificate(std::optional<base::Instant> expires, base::Instant now
   return {"certificate", Grade::kGood, text, ""};
 }
 
+std::vector<Finding> JudgeStore(const std::vector<std::string>& unreadable,
+                                const std::vector<std::string>& damage,
+                                const terminal::Screen& screen) {
+  const char* restore = screen.Pick("restore the last backup (pondage man PND-S003)",
+                                    "恢复最近的备份 (pondage man PND-S003)");
+  std::vector<Finding> findings;
+  for (const std::string& one : unreadable) {
+    findings.push_back(
+        {"object", Grade::kBroken,
+         fmt::format(fmt::runtime(screen.Pick("set aside, what it holds is kept: {}",
+                                              "已搁置, 其占用保留: {}")),
+                     one),
+         screen.Pick("mend it with kubectl, delete it, or restore the last backup "
+                     "(pondage man PND-S003)",
+                     "用 kubectl 修复或删除, 或恢复最近的备份 (pondage man PND-S003)")});
+  }
+  for (const std::string& one : damage) {
+    findings.push_back({"store", Grade::kBroken, one, restore});
+  }
+  return findings;
+}
+
 std::vector<Finding> JudgeFailure(const view::JobView& job, const terminal::Screen& screen) {
   if (job.state != view::JobState::kFailed) {
     return {{"job", Grade::kGood,

@@ -36,6 +36,11 @@ Finding JudgeDisk(base::Bytes free, base::Bytes total, const std::string& path,
 Finding JudgeClock(base::Instant here, base::Instant server, const terminal::Screen& screen);
 Finding JudgeCertificate(std::optional<base::Instant> expires, base::Instant now,
                          const terminal::Screen& screen);
+// Stored objects that the server had to set aside, and pages of its store that are damaged: a
+// sentence each.
+std::vector<Finding> JudgeStore(const std::vector<std::string>& unreadable,
+                                const std::vector<std::string>& damage,
+                                const terminal::Screen& screen);
 // What an exit code and a log's lines say about why a program ended.
 std::vector<Finding> JudgeFailure(const view::JobView& job, const terminal::Screen& screen);
 std::vector<Finding> JudgeLog(const std::string& log, const terminal::Screen& screen);

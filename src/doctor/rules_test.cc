@@ -47,6 +47,16 @@ TEST(Doctor, Machines) {
   EXPECT_EQ(JudgeCertificate(base::Instant{86'400'000}, {1}, screen).grade, Grade::kWarning);
 }
 
+TEST(Doctor, WhatTheServerSetAsideIsBroken) {
+  const auto findings =
+      JudgeStore({"tfjobs.kubeflow.org ml/a: odd"}, {"page 7"}, terminal::Screen());
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0].grade, Grade::kBroken);
+  EXPECT_NE(findings[0].text.find("ml/a"), std::string::npos);
+  EXPECT_EQ(findings[1].grade, Grade::kBroken);
+  EXPECT_TRUE(JudgeStore({}, {}, terminal::Screen()).empty());
+}
+
 TEST(Doctor, FailuresAndLogs) {
   view::JobView job;
   job.name = "x";

@@ -30,11 +30,18 @@ constexpr std::array kRows = std::to_array<Message>({
      {},
      {"What was read from the data directory is not what was written: its checksum is wrong or a "
       "part "
-      "is missing. The usual causes are a failing disk and a copy made while the server ran.",
+      "is missing. The usual causes are a failing disk and a copy made while the server ran. The "
+      "server sets a damaged object aside and goes on without it: it is not written over, and the "
+      "programs and GPUs of such a TFJob stay its own.",
       "从数据目录读出的内容与写入的不同: 校验和错误或缺少部分内容。常见原因是磁盘故障, "
-      "或在服务器运行时复制了文件。"},
-     {"Keep a copy of the directory, check the disk, and restore the last backup.",
-      "保留目录副本, 检查磁盘, 并恢复最近的备份。"},
+      "或在服务器运行时复制了文件。服务器会搁置损坏的对象并继续运行: 不会覆盖它, "
+      "此类 TFJob 的程序和 GPU 仍归其所有。"},
+     {"Keep a copy of the directory, check the disk, and restore the last backup. An object that "
+      "can be read but not understood can also be replaced or deleted (kubectl), which ends its "
+      "programs.",
+      "保留目录副本, 检查磁盘, 并恢复最近的备份。可读取但无法理解的对象也可以用 kubectl "
+      "替换或删除, "
+      "删除会结束其程序。"},
      {"pondage doctor", "pondage doctor"}},
     {"PND-S004",
      {"the disk cannot be written", "磁盘无法写入"},

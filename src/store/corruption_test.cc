@@ -65,7 +65,7 @@ std::vector<std::string> Interrogate(SqliteStore& store) {
   objects(store.List({.kind = "pods", .at = 170}), listed);
   objects(store.List({.kind = "pods", .facet = "o:1"}), listed);
   const auto live = store.Live("pods");
-  if (!live) EXPECT_EQ(live.error().kind, Kind::kCorrupt);
+  EXPECT_TRUE(live || live.error().kind == Kind::kCorrupt);
   answers.push_back(live ? "" : "corrupt");
   if (live)
     for (const port::Key& key : *live) answers.back() += key.name + ",";
