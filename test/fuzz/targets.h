@@ -22,6 +22,9 @@ void ShimRecord(std::string_view input);
 void ModuleMessage(std::string_view input);
 void HttpTarget(std::string_view input);
 void AcceptHeader(std::string_view input);
+void TraceTable(std::string_view input);
+void WorkloadYaml(std::string_view input);
+void GzipBytes(std::string_view input);
 
 struct Target {
   std::string_view name;  // its corpus is corpus/<name>/
@@ -43,6 +46,9 @@ inline constexpr Target kTargets[] = {
     {"module_message", ModuleMessage},
     {"http_target", HttpTarget},
     {"accept_header", AcceptHeader},
+    {"trace_table", TraceTable},
+    {"workload_yaml", WorkloadYaml},
+    {"gzip_bytes", GzipBytes},
 };
 
 }  // namespace pondage::fuzz

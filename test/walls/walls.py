@@ -21,6 +21,7 @@ LIBRARY_HEADERS = {
     "openssl": ("openssl/",),
     "sqlite3": ("sqlite3.h",),
     "yaml-cpp": ("yaml-cpp/",),
+    "zlib": ("zlib.h",),
     "protobuf": ("google/protobuf/",),
     "prometheus-cpp": ("prometheus/",),
     "spdlog": ("spdlog/",),

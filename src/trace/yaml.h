@@ -1,0 +1,24 @@
+// Our own workload file: machines, queues, jobs (written out or taken from traces), faults, policy.
+//
+// docs/guide/workload.md shows the format. Pure but for the traces that a file names, which come
+// through Files. Errors name the line and the field ("line 12: jobs[3].gpus: ...").
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "trace/files.h"
+#include "trace/workload.h"
+
+namespace pondage::trace {
+
+base::Result<Workload> Yaml(std::string_view text, const Files& files);
+
+// Reads back as the same workload, but for `source`.
+std::string ToYaml(const Workload& workload);
+
+// Machines as a flag writes them: "18x8", "18x8:V100,4x2:T4".
+base::Result<std::vector<Machines>> MachinesFlag(std::string_view text);
+
+}  // namespace pondage::trace
