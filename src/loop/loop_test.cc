@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "loop/small_loop.h"
+#include "loop/test_loop.h"
 
 namespace pondage::loop {
 namespace {

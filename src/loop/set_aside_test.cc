@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "loop/small_loop.h"
+#include "loop/test_loop.h"
 #include "pool/pool.h"
 
 namespace pondage::loop {
