@@ -48,7 +48,7 @@ struct QueueRemoved {
 struct NodeSeen {
   fleet::Node node;
 };
-struct NodeLost {
+struct NodeLost {  // it is no part of the pool any more, or not until it is seen again
   std::string name;
 };
 

@@ -125,15 +125,14 @@ void Taker::operator()(const NodeSeen& fact) {
   pool_.replan_ = true;
 }
 
+// Its programs may well run: they are asked to leave as if their Pods were deleted, and what they
+// hold is free when their end is told.
 void Taker::operator()(const NodeLost& fact) {
-  pool_.fleet_.Lose(fact.name);
+  pool_.fleet_.Forget(fact.name);
   for (auto& [id, job] : pool_.jobs_) {
     for (job::Replica& replica : job.status.replicas) {
-      if (!replica.alive || !replica.grant || replica.grant->node != fact.name) continue;
-      replica.disrupted = true;
-      Exited(replica,
-             {.code = 137, .reason = "NodeLost", .message = "its node is lost", .at = now_});
-      pool_.Touch(id);
+      if (!replica.grant || replica.grant->node != fact.name) continue;
+      (*this)(PodDeleting{replica.Id(id)});
     }
   }
   pool_.replan_ = true;

@@ -97,6 +97,8 @@ class Player {
       Say(world_.Delete("tfjobs.kubeflow.org", name));
     } else if (line.verb == "delete-pod") {
       Say(world_.Delete("pods", name));
+    } else if (line.verb == "delete-node") {
+      Say(world_.Delete("nodes", name));
     } else if (line.verb == "scale") {
       for (const auto& [role, count] : line.settings) {
         Say(world_.SetReplicas(name, *job::RoleFromName(role), Number(count)));

@@ -3,7 +3,8 @@
 //   nodes n1 n2 gpus=4            queue lab guarantee=4 limit=8 parent=all
 //   apply a workers=2 gpus=2 run=60s restart=OnFailure ...
 //   tick 30s                      kill a worker-1 137
-//   suspend a | resume a | delete a | delete-pod a-worker-0 | scale a worker=3
+//   suspend a | resume a | delete a | delete-pod a-worker-0 | delete-node n1
+//   scale a worker=3
 //   crash                         (the server; programs go on)
 //   power                         (the machine loses power)
 //   show [a ...]                  one line a job: "30s  a  Running  worker-0@n1:0 ..."

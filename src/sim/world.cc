@@ -124,7 +124,8 @@ base::Result<void> World::Apply(const JobPlan& plan) {
 }
 
 base::Result<void> World::Delete(const std::string& kind, const std::string& name) {
-  return Write({.op = port::Write::Op::kDelete, .change = {.key = {kind, "default", name}}});
+  const std::string space = kind == "nodes" ? "" : "default";
+  return Write({.op = port::Write::Op::kDelete, .change = {.key = {kind, space, name}}});
 }
 
 base::Result<void> World::SetSuspend(const std::string& job, bool suspend) {

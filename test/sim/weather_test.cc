@@ -17,9 +17,7 @@ constexpr base::Role kWorker = base::Role::kWorker;
 class Weather {
  public:
   explicit Weather(std::uint64_t seed, bool faulty) : dice_(seed), world_(seed, faulty) {
-    fleet::Node node{.name = "n1", .cpu = {64'000}, .memory = {std::int64_t{1} << 38}};
-    for (int i = 0; i < 4; ++i) node.gpus.push_back({.id = fmt::format("virtual-{}", i)});
-    world_.AddNode(std::move(node));
+    SeeNode();
     Settle();
     (void)world_.AddQueue("default", "", 0, std::nullopt);
     (void)world_.AddQueue("small", "", 1, 2);
@@ -42,10 +40,16 @@ class Weather {
     for (const std::string& broken : world_.BrokenLaws()) ADD_FAILURE() << broken;
   }
 
+  void SeeNode() {
+    fleet::Node node{.name = "n1", .cpu = {64'000}, .memory = {std::int64_t{1} << 38}};
+    for (int i = 0; i < 4; ++i) node.gpus.push_back({.id = fmt::format("virtual-{}", i)});
+    world_.AddNode(std::move(node));
+  }
+
   void Settle() { world_.Pass(base::Millis{0}); }
 
   void Happen() {
-    switch (dice_.Below(10)) {
+    switch (dice_.Below(11)) {
       case 0:
       case 1:
       case 2:
@@ -69,6 +73,10 @@ class Weather {
         break;
       case 9:
         DeleteSomePod();
+        break;
+      case 10:  // somebody deletes the Node; the agent of a machine that lives says so again
+        if (dice_.OneIn(4)) (void)world_.Delete("nodes", "n1");
+        if (dice_.OneIn(2)) SeeNode();
         break;
     }
   }
@@ -123,6 +131,7 @@ class Weather {
   // may run or hold a GPU after that, and no job that can end by itself is still waiting before.
   void ClearUp() {
     world_.FairWeather();
+    SeeNode();
     world_.Pass(base::SecondsLong(10), [this] { CheckLaws(); });
     for (const std::string& name : names_) (void)world_.SetSuspend(name, false);
     world_.Pass(base::SecondsLong(7'200), [this] { CheckLaws(); });
