@@ -51,6 +51,12 @@ base::Result<int> HelpMain(Context& context) {
   if (!words.empty() && command == nullptr) {
     return Fail(Kind::kInvalid, "PND-C002", "", fmt::format("no command \"{}\"", words[0]));
   }
+  if (command == nullptr && context.screen().format == terminal::Format::kName) {
+    for (const grammar::Command& each : grammar::Commands()) {
+      context.Print(std::string(each.name) + "\n");
+    }
+    return terminal::kDone;
+  }
   context.Print(command == nullptr ? grammar::OverviewText(context.screen())
                                    : grammar::HelpText(*command, context.screen()));
   return terminal::kDone;

@@ -44,7 +44,7 @@ fs::path OwnDirectory() {
   return error ? fs::path("/usr/bin") : self.parent_path();
 }
 
-// Beside the program, or where a package puts it.
+// The first of them that exists: beside the program in a build, below its prefix when installed.
 std::string Find(std::initializer_list<fs::path> places) {
   for (const fs::path& place : places) {
     std::error_code error;
@@ -182,13 +182,18 @@ int ServeMain(int argc, char** argv) {
   std::error_code error;
   settings.data_dir = fs::absolute(settings.data_dir, error).lexically_normal().string();
   const fs::path own = OwnDirectory();
-  settings.shim = Find({own / "pondage-shim", "/usr/lib/pondage/pondage-shim"});
+  settings.shim = Find({own / "pondage-shim", own / "../libexec/pondage/pondage-shim"});
   if (settings.shim.empty()) {
     return Tell({base::Kind::kUnavailable, "PND-R001", "pondage-shim",
-                 "is not beside this program (" + own.string() + ")"});
+                 fmt::format("is neither in {0} nor in {0}/../libexec/pondage", own.string())});
   }
-  settings.python_dir =
-      Find({own / "../../../python", own / "../lib/pondage/python", "/usr/lib/pondage/python"});
+  settings.python_dir = Find({own / "../share/pondage/python"});
+  if (settings.python_dir.empty()) {
+    fmt::print(stderr,
+               "warning: {}/../share/pondage/python is missing: `import pondage` works only where "
+               "pip installed it\n",
+               own.string());
+  }
   spdlog::set_default_logger(spdlog::stderr_logger_mt("pondage"));
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %v");
   spdlog::set_level(words.verbose ? spdlog::level::debug : spdlog::level::warn);
