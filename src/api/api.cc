@@ -4,6 +4,7 @@
 
 #include "api/auth.h"
 #include "api/discovery.h"
+#include "api/exec.h"
 #include "api/log.h"
 #include "api/read.h"
 #include "api/remove.h"
@@ -76,6 +77,10 @@ void Api::HandleResource(Request request, const Reply& reply) {
   if (route.kind->plural == "pods" && route.subresource == "log") {
     if (route.verb != Verb::kGet) return reply(ToResponse(MethodNotAllowed()));
     return reply(PodLog(request, route, world_));
+  }
+  if (route.kind->plural == "pods" && route.subresource == "exec") {
+    if (route.verb != Verb::kCreate) return reply(ToResponse(MethodNotAllowed()));
+    return reply(Exec(request, route, world_));
   }
   if (route.kind->plural == "pods" && route.subresource == "eviction") {
     if (route.verb != Verb::kCreate) return reply(ToResponse(MethodNotAllowed()));

@@ -58,6 +58,7 @@ std::vector<Subresource> SubresourcesOf(const Kind& kind) {
   }
   if (kind.group.empty() && kind.plural == "pods") {
     subresources.push_back({"log", "", "v1", "Pod", {"get"}});
+    subresources.push_back({"exec", "", "v1", "PodExecOptions", {"create", "get"}});
     subresources.push_back({"eviction", "policy", "v1", "Eviction", {"create"}});
   }
   return subresources;

@@ -45,6 +45,8 @@ struct Request {
   std::string content_type;  // without parameters, lower case
   std::string authorization;
   std::string user_agent;
+  std::string upgrade;                 // what the connection may become: "websocket"; mostly empty
+  std::vector<std::string> protocols;  // offered for a WebSocket, the best first
   std::string body;
   Identity identity;
 };

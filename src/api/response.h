@@ -31,12 +31,17 @@ class Stream {
   virtual bool Live() const { return false; }
 };
 
+class Talk;
+
 struct Response {
   int status = 200;
   std::string content_type = "application/json";
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
   std::unique_ptr<Stream> stream;  // in place of `body`
+  // In place of an answer: the connection becomes a WebSocket that speaks `protocol`.
+  std::shared_ptr<Talk> talk;
+  std::string protocol;
 };
 
 // Takes the answer of one request; any thread, called once.

@@ -102,6 +102,11 @@ std::optional<Route> RouteOf(const Request& request) {
   const auto verb = VerbOf(request, !route.name.empty());
   if (!verb) return std::nullopt;
   route.verb = *verb;
+  // A program is created, whatever the method that begins to talk to it.
+  if (route.group.empty() && route.resource == "pods" && route.subresource == "exec" &&
+      (route.verb == Verb::kGet || route.verb == Verb::kWatch)) {
+    route.verb = Verb::kCreate;
+  }
   route.kind = manifest::FindKind(route.group, route.resource);
   if (!route.kind) route.kind = FindReview(route.group, route.resource);
   if (!route.kind) return route;

@@ -20,7 +20,8 @@ class Server::Impl {
                    .post = [this](std::function<void()> task) { Post(std::move(task)); },
                    .admit_tfjob = options_.admit_tfjob,
                    .metrics = options_.metrics,
-                   .own_view = options_.own_view},
+                   .own_view = options_.own_view,
+                   .exec = options_.exec},
              watchers_) {}
   ~Impl() { Stop(); }
 

@@ -17,6 +17,7 @@
 #include "api/tokens.h"
 #include "base/instant.h"
 #include "base/result.h"
+#include "port/exec.h"
 #include "port/logs.h"
 #include "port/store.h"
 #include "port/telemetry.h"
@@ -44,6 +45,7 @@ struct ServerOptions {
   // Paths below /pondage/v1/ that the host answers itself, to administrators; none: not one of
   // them.
   std::function<std::optional<Response>(const Request&)> own_view;
+  port::Exec* exec = nullptr;  // null: no program can be started in a Pod; must outlive the server
 };
 
 class Server {

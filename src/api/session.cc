@@ -8,8 +8,11 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/status.hpp>
+#include <boost/beast/websocket/rfc6455.hpp>
 #include <chrono>
 #include <utility>
+
+#include "api/socket.h"
 
 namespace pondage::api {
 
@@ -37,6 +40,23 @@ void AppendField(std::string& out, std::string_view name, std::string_view value
   out.append(name).append(": ");
   for (const char c : value) out.push_back(c == '\r' || c == '\n' ? ' ' : c);
   out.append("\r\n");
+}
+
+// What the connection may become: lower case, empty when it stays as it is.
+std::string UpgradeOf(const http::request<http::string_body>& message) {
+  if (boost::beast::websocket::is_upgrade(message)) return "websocket";
+  if (!http::token_list(message[http::field::connection]).exists("upgrade")) return "";
+  const std::string upgrade = Lower(View(message[http::field::upgrade]));
+  return upgrade == "websocket" ? "websocket (not as RFC 6455 has it)" : upgrade;
+}
+
+std::vector<std::string> ProtocolsOf(const http::request<http::string_body>& message) {
+  std::vector<std::string> protocols;
+  for (const auto& field : message) {
+    if (field.name() != http::field::sec_websocket_protocol) continue;
+    for (const auto& token : http::token_list(field.value())) protocols.emplace_back(View(token));
+  }
+  return protocols;
 }
 
 Response Plain(int status, std::string_view reason, std::string_view message) {
@@ -89,10 +109,6 @@ void Session::Start() {
       self->ReadHeader();
     });
   });
-}
-
-void Session::Close() {
-  asio::post(stream_.get_executor(), [self = shared_from_this()] { self->Drop(); });
 }
 
 void Session::Arm(base::Millis limit) {
@@ -173,6 +189,8 @@ void Session::OnBody(Error error) {
   const std::string_view type = View(message[http::field::content_type]);
   request->content_type = Lower(type.substr(0, type.find(';')));
   while (request->content_type.ends_with(' ')) request->content_type.pop_back();
+  request->upgrade = UpgradeOf(message);
+  if (!request->upgrade.empty()) request->protocols = ProtocolsOf(message);
   request->body = std::move(message.body());
   const bool head_only = request->method == "HEAD";
   deadline_.cancel();  // the handler bounds itself
@@ -186,8 +204,21 @@ void Session::OnBody(Error error) {
   });
 }
 
+void Session::BecomeSocket(Response response) {
+  if (buffer_.size() > 0) {
+    keep_alive_ = false;
+    return Answer(Plain(400, "BadRequest", "nothing may follow before the answer"), false);
+  }
+  dropped_ = true;  // nothing of it happens here any more
+  deadline_.cancel();
+  wake_.cancel();
+  std::make_shared<Socket>(std::move(stream_), std::move(response.talk), host_, shared_from_this())
+      ->Accept(parser_->release(), response.protocol);
+}
+
 void Session::Answer(Response response, bool head_only) {
   if (dropped_) return;
+  if (response.talk) return BecomeSocket(std::move(response));
   const bool streamed = response.stream && !head_only;
   if (streamed && (response.stream->Live() || !chunked_)) keep_alive_ = false;
   const auto reason = View(http::obsolete_reason(static_cast<http::status>(response.status)));

@@ -12,17 +12,24 @@
 #include <boost/beast/http/string_body.hpp>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "api/transport.h"
 
 namespace pondage::api {
 
+class Socket;
+
 // What the sessions of one transport share. It outlives them.
 struct SessionHost {
   TransportOptions options;
   Handler handler;
+  std::mutex sockets_mutex;
+  bool closing = false;                   // no socket begins any more
+  std::set<Socket*> sockets;              // those that live; each takes itself out in the end
   std::atomic<std::size_t> open{0};       // sessions
   std::atomic<std::size_t> in_flight{0};  // requests whose answer is still to come
 };
@@ -34,7 +41,6 @@ class Session : public std::enable_shared_from_this<Session> {
   ~Session();
 
   void Start();
-  void Close();  // any thread
 
  private:
   using Error = boost::system::error_code;
@@ -46,6 +52,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void OnBody(Error error);
   void Refuse(Error error);
   void Answer(Response response, bool head_only);
+  void BecomeSocket(Response response);
   void Write(std::function<void()> then);
   void Pump();
   void FinishStream();

@@ -264,6 +264,7 @@ struct Ran {
 
 // A real server on a free port, with a directory for what clients keep.
 struct TestServer : TestPorts {
+  port::Exec* exec = nullptr;
   KeyPair authority = *MakeAuthority(RealNow());
   KeyPair certificate = *MakeServerCertificate(authority, {}, RealNow());
   Server server{ServerOptions{.certificate_pem = certificate.certificate_pem,
@@ -275,10 +276,11 @@ struct TestServer : TestPorts {
                               .tokens = *tokens,
                               .now = [] { return RealNow(); },
                               .admit_tfjob = nullptr,
-                              .metrics = [] { return std::string("up 1\n"); }}};
+                              .metrics = [] { return std::string("up 1\n"); },
+                              .exec = exec}};
   std::filesystem::path folder;
 
-  TestServer() {
+  explicit TestServer(port::Exec* programs = nullptr) : exec(programs) {
     std::string name = (std::filesystem::temp_directory_path() / "pondage-api-XXXXXX").string();
     folder = ::mkdtemp(name.data());
     const auto started = server.Start();

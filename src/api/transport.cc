@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/session.h"
+#include "api/socket.h"
 
 namespace pondage::api {
 
@@ -82,6 +83,7 @@ class Transport::Impl {
       acceptor_.close(ignored);
     });
     while (host_.in_flight > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    Socket::DropAll(host_);
     io_.stop();
     for (auto& thread : threads_) thread.join();
     threads_.clear();

@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 
+#include "api/exec_talk.h"
 #include "api/request.h"
 #include "api/response.h"
 #include "api/tokens.h"
@@ -18,6 +19,8 @@
 #include "port/writer.h"
 
 namespace pondage::api {
+
+constexpr int kExecSeats = 200;  // programs that clients may have running at once
 
 struct World {
   port::Store& store;
@@ -33,6 +36,8 @@ struct World {
   // Paths below /pondage/v1/ that the host answers itself; none: not one of them. Null: there are
   // none.
   std::function<std::optional<Response>(const Request&)> own_view;
+  port::Exec* exec = nullptr;  // null: no program can be started in a Pod
+  std::shared_ptr<ExecSeats> exec_seats = std::make_shared<ExecSeats>(kExecSeats);
 };
 
 }  // namespace pondage::api
