@@ -10,6 +10,12 @@ namespace {
 constexpr int kSavedAndLeft = 42;     // TensorFlow's own word for "requeue me"
 constexpr int kFirstRetryable = 128;  // 128 + n: ended by signal n, not by its own decision
 
+// There is no such program, or it may not be run: the next try finds the same.
+bool CannotRun(const Exit& exit) {
+  constexpr int kNotExecutable = 126, kNotFound = 127;
+  return exit.reason == "StartFailed" && (exit.code == kNotExecutable || exit.code == kNotFound);
+}
+
 constexpr Reading kDisruption{.meaning = Meaning::kAgain};
 
 Reading ByPolicy(RestartPolicy policy, int code) {
@@ -42,6 +48,9 @@ Reading ReadExit(const Spec& spec, const Replica& replica) {
     // Running it twice is what the author ruled out; one that never ran has not run once.
     if (policy == RestartPolicy::kNever && replica.started) return {.meaning = Meaning::kFatal};
     return kDisruption;
+  }
+  if (CannotRun(*replica.exit)) {
+    return {.meaning = Meaning::kFatal, .permanent = policy == RestartPolicy::kExitCode};
   }
   Reading reading = ByPolicy(policy, code);
   if (spec.requeue_exit_code && asked_for_requeue) {

@@ -79,7 +79,9 @@ void CorrectCause(Pass& pass) {
   for (const Seen& seen : pass.seen) {
     const Exit& exit = *seen.replica->exit;
     if (exit.code == 0 || !IsEarlier(exit, *status.cause)) continue;
-    if (status.cause->at - exit.at <= pass.settings.consequence) RecordCause(pass, *seen.replica);
+    if (status.cause->at - exit.at > pass.settings.consequence) continue;
+    RecordCause(pass, *seen.replica);
+    if (status.drain == Drain::kRestart) CorrectHistory(pass, *seen.replica);
   }
 }
 

@@ -72,6 +72,8 @@ void RemovePod(Pass& pass, Replica& replica);
 // The exit that ends the attempt of all, the earliest of those seen; none: no such exit.
 const Seen* FirstOfAttempt(const Pass& pass);
 void RecordCause(Pass& pass, const Replica& replica);
+// The newest restart was caused by this one's exit, which was told late.
+void CorrectHistory(Pass& pass, const Replica& replica);
 void CountExits(Pass& pass);
 // Starts the restarts that the exits seen ask for.
 void RestartAfterExits(Pass& pass);

@@ -62,9 +62,22 @@ void ShowRestarting(Pass& pass, Role role) {
   pass.Tell(true, "TFJobRestarting", text);
 }
 
+Past PastOf(const Pass& pass, const Replica& replica) {
+  return {.attempt = pass.status.attempt,
+          .replica = fmt::format("{}-{}", RoleLabel(replica.role), replica.index),
+          .exit = *replica.exit};
+}
+
+void Remember(Pass& pass, const Replica& replica) {
+  std::vector<Past>& history = pass.status.history;
+  if (history.size() >= kMostHistory) history.erase(history.begin());
+  history.push_back(PastOf(pass, replica));
+}
+
 void RestartAll(Pass& pass, const Seen& first) {
   Status& status = pass.status;
   RecordCause(pass, *first.replica);
+  Remember(pass, *first.replica);
   ShowRestarting(pass, first.replica->role);
   const base::Millis pause = PauseAfter(pass, first, status.bound, status.streak);
   status.not_before.reset();
@@ -79,6 +92,7 @@ void RestartAll(Pass& pass, const Seen& first) {
 
 void RestartInPlace(Pass& pass, const Seen& seen) {
   Replica& replica = *seen.replica;
+  Remember(pass, replica);
   replica.restart_at = pass.now + PauseAfter(pass, seen, replica.started, replica.streak);
   replica.last_exit = replica.exit;
   replica.exit.reset();
@@ -89,6 +103,7 @@ void RestartInPlace(Pass& pass, const Seen& seen) {
 
 void RestartInNewPod(Pass& pass, const Seen& seen) {
   Replica& replica = *seen.replica;
+  Remember(pass, replica);
   RemovePod(pass, replica);
   if (IsLost(replica)) return;  // without its node it is placed anew, as a member that lacks
   replica.restart_at = pass.now + PauseAfter(pass, seen, replica.started, replica.streak);
@@ -109,6 +124,14 @@ void RecordCause(Pass& pass, const Replica& replica) {
   REQUIRE(replica.exit.has_value());
   pass.status.cause = replica.exit;
   pass.status.cause_replica = fmt::format("{}-{}", RoleLabel(replica.role), replica.index);
+}
+
+void CorrectHistory(Pass& pass, const Replica& replica) {
+  REQUIRE(replica.exit.has_value());
+  if (pass.status.history.empty() || pass.status.history.back().attempt != pass.status.attempt) {
+    return;
+  }
+  pass.status.history.back() = PastOf(pass, replica);
 }
 
 void CountExits(Pass& pass) {

@@ -138,6 +138,8 @@ TEST_F(Restart, ALateReportCorrectsTheCause) {
   world.Exits(kW, 0, 1, 40'000);
   world.Step();
   EXPECT_EQ(world.status.cause_replica, "worker-1") << "too far apart to belong together";
+  ASSERT_EQ(world.status.history.size(), 1u);
+  EXPECT_EQ(world.status.history[0].replica, "worker-1");
 }
 
 TEST_F(Restart, AGangRestartRunsFinishedMembersAgain) {
@@ -462,6 +464,59 @@ TEST_F(Restart, AStepEndsTheStartUp) {
   world.Says(kW, 0, 1);
   world.Step();
   EXPECT_EQ(world.wake, base::kNever);
+}
+
+TEST_F(Restart, AProgramThatIsNotThereIsNotTriedAgain) {
+  for (const RestartPolicy policy : {kNever, kOnFailure, kAlways, kExitCode}) {
+    for (const int workers : {1, 2}) {
+      for (const int code : {126, 127}) {
+        SmallWorld world = Running(Job({{kW, workers}}, policy));
+        world.Exits(kW, 0, code);
+        world.Of(kW).exit->reason = "StartFailed";
+        world.Of(kW).started.reset();
+        world.Step();
+        EXPECT_TRUE(IsTrue(world.status, "Failed")) << code;
+        EXPECT_EQ(world.status.restarts, 0);
+        EXPECT_EQ(world.status.cause->code, code);
+      }
+    }
+  }
+}
+
+// A shell that did not find a command has run: its author's policy decides, as for any other code.
+TEST_F(Restart, TheSameCodeFromAProgramThatRanGoesByPolicy) {
+  SmallWorld world = Running(Job({{kW, 1}}, kOnFailure));
+  world.Exits(kW, 0, 127);
+  Expect(world, "");
+  EXPECT_EQ(world.status.restarts, 1);
+}
+
+TEST_F(Restart, WhyItRestartedIsKnownWhenItHasSucceeded) {
+  SmallWorld gang = Running(Job({{kW, 2}}, kOnFailure));
+  gang.Exits(kW, 1, 137);
+  gang.Step();
+  gang.Exits(kW, 0, 137);
+  gang.Step();
+  gang.Pass(10'000);
+  gang.StartsAll();
+  gang.Exits(kW, 0, 0);
+  gang.Exits(kW, 1, 0);
+  gang.Step();
+  ASSERT_TRUE(IsTrue(gang.status, "Succeeded"));
+  ASSERT_EQ(gang.status.history.size(), 1u);
+  EXPECT_EQ(gang.status.history[0].replica, "worker-1");
+  EXPECT_EQ(gang.status.history[0].attempt, 1);
+  EXPECT_EQ(gang.status.history[0].exit.code, 137);
+
+  SmallWorld alone = Running(Job({{kW, 1}}, kOnFailure));
+  for (int i = 0; i < 30; ++i) {
+    alone.Exits(kW, 0, 1 + i);
+    alone.Step();
+    alone.Pass(300'000);
+    alone.StartsAll();
+  }
+  ASSERT_EQ(alone.status.history.size(), kMostHistory);
+  EXPECT_EQ(alone.status.history.back().exit.code, 30) << "the oldest go first";
 }
 
 }  // namespace

@@ -87,6 +87,16 @@ struct Checkpoint {
   bool operator==(const Checkpoint&) const = default;
 };
 
+// An exit after which somebody started again: the first one of a gang's attempt, or that of one
+// replica.
+struct Past {
+  int attempt = 0;
+  std::string replica;  // "worker-1"
+  Exit exit;
+  bool operator==(const Past&) const = default;
+};
+inline constexpr std::size_t kMostHistory = 10;
+
 // Where the job as a whole stands.
 enum class Stage : std::uint8_t {
   kWaiting,   // in its queue; holds nothing
@@ -134,6 +144,7 @@ struct Status {
       checkpoint_before;      // newest checkpoint's time when leaving was asked
   std::optional<Exit> cause;  // first exit of the attempt that ended it; of the last such attempt
   std::string cause_replica;  // "worker-1"
+  std::vector<Past> history;  // restarts, oldest first; the last kMostHistory of them
   std::string user_stop;      // who asked to stop, when one did
   // Roles in order, index ascending. An index that was scaled in stays as an entry without a Pod,
   // so that its incarnations go on counting.

@@ -70,6 +70,12 @@ json::object EncodeExit(const job::Exit& exit, const std::string& replica) {
   return out.Take();
 }
 
+json::object EncodePast(const job::Past& past) {
+  json::object out = EncodeExit(past.exit, past.replica);
+  if (past.attempt != 0) out["attempt"] = past.attempt;
+  return out;
+}
+
 json::object EncodeReplica(const job::Replica& replica) {
   Writer out;
   out.Value("role", job::RoleName(replica.role));
@@ -164,6 +170,11 @@ json::object EncodePondage(const job::Status& status) {
     out.Value("cause", EncodeExit(*status.cause, status.cause_replica));
   } else if (!status.cause_replica.empty()) {
     out.Value("cause", json::object{{"replica", status.cause_replica}});
+  }
+  if (!status.history.empty()) {
+    json::array history;
+    for (const job::Past& past : status.history) history.push_back(EncodePast(past));
+    out.Value("history", std::move(history));
   }
   out.Text("stoppedBy", status.user_stop);
   json::array replicas;
@@ -312,6 +323,11 @@ void DecodePondage(const Reader& in, job::Status& out) {
   const Reader cause = in.Object("cause");
   out.cause = DecodeExit(cause);
   out.cause_replica = cause.Text("replica");
+  in.Objects("history", [&out](const Reader& past) {
+    out.history.push_back({.attempt = CountAt(past, "attempt"),
+                           .replica = past.Text("replica"),
+                           .exit = DecodeExit(past).value_or(job::Exit())});
+  });
   out.user_stop = in.Text("stoppedBy");
   in.Objects("replicas",
              [&out](const Reader& replica) { out.replicas.push_back(DecodeReplica(replica)); });

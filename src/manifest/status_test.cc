@@ -66,6 +66,10 @@ class Any {
     gpus.resize(random_.Below(4));
     for (int& gpu : gpus) gpu = static_cast<int>(random_.Below(16));
   }
+  void operator()(job::Past& past) {
+    auto& [attempt, replica, exit] = past;
+    All(attempt, replica, exit);
+  }
   void operator()(job::Replica& replica) {
     auto& [role, index, incarnation, phase, present, alive, deleting, disrupted, completed,
            restarts, restart_at, grant, granted, port, started, stop_asked, kill_at, killed, streak,
@@ -80,12 +84,15 @@ class Any {
   void operator()(job::Status& status) {
     auto& [conditions, counts, start_time, completion_time, stage, drain, drain_deadline,
            not_before, queued, bound, reason, attempt, restarts, disruptions, voluntary, streak,
-           checkpoint, checkpoint_before, cause, cause_replica, user_stop, replicas] = status;
+           checkpoint, checkpoint_before, cause, cause_replica, history, user_stop, replicas] =
+        status;
     All(start_time, completion_time, drain_deadline, not_before, queued, bound, reason, attempt,
         restarts, disruptions, voluntary, streak, checkpoint, checkpoint_before, cause,
         cause_replica, user_stop);
     stage = static_cast<job::Stage>(random_.Below(4));
     drain = static_cast<job::Drain>(random_.Below(7));
+    history.resize(random_.Below(3));
+    for (job::Past& past : history) (*this)(past);
     conditions.resize(random_.Below(4));
     for (job::Condition& condition : conditions) (*this)(condition);
     replicas.resize(random_.Below(4));
