@@ -41,7 +41,8 @@ enum class Act : std::uint8_t {
   kStart,    // the Pod exists and is bound: start its program (in-place restart)
   kRemake,   // make and start this Pod, a new incarnation on the same grant and port; the one
              // before was given to kRemove, in this verdict or an earlier one
-  kRelease,  // its process is gone and it will not run on this grant again: free grant and port
+  kRelease,  // its process is gone and it will not run on this grant again: free it, and its port
+             // unless it has finished while the others, who know its address, go on
   kRemove,   // delete Pod and Service objects of this incarnation; no process of it is left
 };
 struct Action {

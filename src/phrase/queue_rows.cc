@@ -209,6 +209,16 @@ constexpr std::array kRows = std::to_array<Message>({
       "但不能更久, 而此作业的时限更长或没有时限。"},
      {"A shorter time limit may let it start now.", "较短的时限也许能让它现在启动。"},
      {"pondage run --time 30m ...", "pondage run --time 30m ..."}},
+    {"PND-Q022",
+     {"no free port", "没有空闲端口"},
+     {"needs {need:port|ports} to listen on; too few of {first}-{last} are free",
+      "需要 {need} 个监听端口; {first}-{last} 中空闲的不够"},
+     {"Each replica of a job of several listens on a port of its own. All of the range are in use "
+      "by jobs, or by programs outside the pool.",
+      "多副本作业的每个副本都要监听一个端口。该范围内的端口都被作业或池外程序占用。"},
+     {"Wait until another job ends, or end what listens on them outside the pool (ss -ltn).",
+      "等待其他作业结束, 或结束池外占用端口的程序 (ss -ltn)。"},
+     {"pondage doctor", "pondage doctor"}},
 });
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "base/assert.h"
-#include "base/random.h"
 #include "pool/pool.h"
 
 namespace pondage::pool {
@@ -51,12 +50,13 @@ void Pool::Bind(JobView& job, const plan::Placement& placement, base::Instant no
                 std::vector<Decision>& out) {
   const auto members = job::WantedMembers(job.spec, job.status);
   REQUIRE(members.size() == placement.grants.size());
-  const bool alone = job.spec.TotalReplicas() == 1;
-  const auto ports = TakePorts(job, alone ? 0 : members.size());
-  if (!ports) return;  // every port of the range is in use: the gang keeps waiting
-  std::vector<int> given = *ports;
-  given.resize(members.size(), 0);
-  job::BindGang(job.spec, job.status, placement.grants, given, now);
+  const std::size_t wanted = PortsWanted(job);
+  const auto ports = TakePorts(job, wanted, now);
+  if (!ports) return LackPorts(job, wanted, now);
+  std::vector<int> own = *ports;
+  own.resize(members.size(), 0);
+  job::BindGang(job.spec, job.status, placement.grants, own, now);
+  if (wanted > members.size()) GivePorts(job, std::span(*ports).subspan(members.size()));
 
   for (const auto& [role, index] : members) {
     const job::Replica* replica = job::FindReplica(job.status, role, index);
@@ -113,30 +113,14 @@ void Pool::Release(JobView& job, job::Replica& replica, base::Instant now, const
   fleet_.Release(job.identity.id, *replica.grant);
   queues_.Refund(job.spec.queue, weight);
   out.push_back(CloseCharge{ledger_.Close(Account(replica.Id(job.identity.id)), now, why)});
-  if (replica.port != 0) ports_.erase(replica.port);
+  // The others know one that has finished by its address: nobody else may listen there.
+  const bool known = replica.completed && job.status.stage == job::Stage::kBound;
+  if (!known) FreePort(replica);
   replica.grant.reset();
   replica.granted.reset();
-  replica.port = 0;
   replan_ = true;
   const auto holds = [](const job::Replica& other) { return other.grant.has_value(); };
   if (std::ranges::none_of(job.status.replicas, holds)) holding_.erase(job.identity.id);
-}
-
-// Free ports from a place that depends on job and attempt alone: a restart of the server changes
-// nothing, and the next attempt does not use the set of the one before (a late old member may still
-// be listening there).
-std::optional<std::vector<int>> Pool::TakePorts(const JobView& job, std::size_t count) const {
-  std::vector<int> taken;
-  const int range = settings_.last_port - settings_.first_port + 1;
-  base::Random place(static_cast<std::uint64_t>(job.identity.id.value) * 1'000'003 +
-                     static_cast<std::uint64_t>(job.status.attempt));
-  const int from = static_cast<int>(place.Below(static_cast<std::uint64_t>(range)));
-  for (int tried = 0; tried < range && taken.size() < count; ++tried) {
-    const int port = settings_.first_port + (from + tried) % range;
-    if (!ports_.contains(port)) taken.push_back(port);
-  }
-  if (taken.size() < count) return std::nullopt;
-  return taken;
 }
 
 }  // namespace pondage::pool

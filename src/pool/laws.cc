@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 
 #include "pool/pool.h"
 
@@ -94,6 +95,25 @@ void CheckGang(const JobView& job, Broken& broken) {
   }
 }
 
+// L2: two replicas never share an address, and nobody that a bound job's TF_CONFIG names lacks one.
+void CheckPorts(const Pool& pool, Broken& broken) {
+  std::set<int> ports;
+  for (const auto& [id, job] : pool.jobs()) {
+    const bool bound = job.status.stage == job::Stage::kBound && job.spec.TotalReplicas() > 1;
+    for (const job::Replica& replica : job.status.replicas) {
+      if (replica.port != 0 && !ports.insert(replica.port).second) {
+        broken.push_back(fmt::format("L2: port {} belongs to two replicas", replica.port));
+      }
+      const auto role = job.spec.roles.find(replica.role);
+      const bool named = role != job.spec.roles.end() && replica.index < role->second.replicas;
+      if (bound && named && replica.present && replica.port == 0 && !replica.restart_at) {
+        broken.push_back(fmt::format("L2: {} {}-{} has no port", job.identity.Path(),
+                                     job::RoleLabel(replica.role), replica.index));
+      }
+    }
+  }
+}
+
 void CheckJob(const Pool& pool, const JobView& job, Broken& broken) {
   const job::Status& status = job.status;
   if (job::IsTrue(status, "Succeeded") && job::IsTrue(status, "Failed")) {
@@ -119,6 +139,7 @@ std::vector<std::string> BrokenLaws(const Pool& pool) {
   Broken broken;
   CheckHolders(pool, broken);
   CheckQueues(pool, broken);
+  CheckPorts(pool, broken);
   for (const auto& [id, job] : pool.jobs()) CheckJob(pool, job, broken);
   return broken;
 }

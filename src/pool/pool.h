@@ -89,7 +89,15 @@ class Pool {
   void ExpectNode(const fleet::Grant& grant);
   void Release(JobView& job, job::Replica& replica, base::Instant now, const std::string& why,
                std::vector<Decision>& out);
-  std::optional<std::vector<int>> TakePorts(const JobView& job, std::size_t count) const;
+  // ports.cc
+  std::size_t PortsWanted(const JobView& job) const;
+  std::optional<std::vector<int>> TakePorts(const JobView& job, std::size_t count,
+                                            base::Instant now) const;
+  void GivePorts(JobView& job, std::span<const int> ports);
+  void FreePort(job::Replica& replica);
+  void FreePorts(JobView& job);
+  void LackPorts(JobView& job, std::size_t count, base::Instant now);
+  void NoteStranger(int port, base::Instant now);
   plan::NameOf Names() const;
   plan::Ask AskOf(const JobView& job, base::Instant now) const;
   void PutAsk(plan::Ask ask);
@@ -117,8 +125,10 @@ class Pool {
   std::set<base::JobId> departed_;  // ended or gone: dropped when the next step begins
   std::set<std::pair<base::Instant, base::JobId>> wakes_;
   std::vector<plan::Refusal> waiting_;
-  std::set<int> ports_;  // in use, or found taken by a stranger
-  bool replan_ = false;  // something changed that a plan depends on
+  std::set<int> ports_;                        // of replicas
+  std::map<int, base::Instant> strangers_;     // found taken by somebody else: not before then
+  base::Instant ports_return_ = base::kNever;  // when a gang that lacks ports may find some
+  bool replan_ = false;                        // something changed that a plan depends on
 };
 
 // The laws of design: broken ones, each a sentence; empty when all hold.

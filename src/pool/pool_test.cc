@@ -124,6 +124,65 @@ TEST_F(PoolTest, AGangWhosePortIsTakenByAStrangerStartsAnewOnOthersUncounted) {
   for (const job::Replica& replica : status.replicas) EXPECT_NE(replica.port, taken);
 }
 
+// Few ports, so that they bind before GPUs do.
+class PortsTest : public PoolTest {
+ protected:
+  PortsTest() { pool_ = Pool(Settings{.first_port = 20'000, .last_port = 20'002}); }
+};
+
+TEST_F(PortsTest, AGangThatFindsNoPortSaysSoAndStartsWhenOneIsFree) {
+  Step({Job(1, 2, 1)});
+  Step({Job(2, 2, 1)});
+  ASSERT_EQ(pool_.Find({2})->status.stage, job::Stage::kWaiting);
+  EXPECT_EQ(pool_.Find({2})->status.reason->id, "PND-Q022");
+  EXPECT_EQ(pool_.Find({2})->status.reason->message,
+            "needs 2 ports to listen on; too few of 20000-20002 are free");
+  Step({ReplicaExited{Worker(1, 0), {.code = 0, .at = now_}},
+        ReplicaExited{Worker(1, 1), {.code = 0, .at = now_}}});
+  EXPECT_EQ(pool_.Find({2})->status.stage, job::Stage::kBound);
+}
+
+TEST_F(PortsTest, AStrangersPortIsOfferedAgainAfterAWhile) {
+  Step({Job(1, 2, 1)});
+  const int taken = pool_.Find({1})->status.replicas[0].port;
+  const int other = pool_.Find({1})->status.replicas[1].port;
+  Step({ReplicaNotStarted{Worker(1, 0), 128, "port is taken", {taken, other}, now_}});
+  const auto decisions = Step({ReplicaExited{Worker(1, 1), {.code = 137, .at = now_}}});
+  ASSERT_EQ(pool_.Find({1})->status.stage, job::Stage::kWaiting);
+  EXPECT_EQ(pool_.Find({1})->status.reason->constraint, "ports");
+  const base::Instant wake = Of<WakeAt>(decisions).front().at;
+  ASSERT_LE(wake, now_ + base::SecondsLong(600));
+  Step({}, wake - now_);
+  EXPECT_EQ(pool_.Find({1})->status.stage, job::Stage::kBound);
+}
+
+// The others know it by its address, and a Pod that is made anew must name the same.
+TEST_F(PoolTest, AFinishedIndexKeepsItsAddressWhileTheOthersGoOn) {
+  JobApplied job = Job(1, 2, 1);
+  job.spec.scope = job::Scope::kReplica;
+  job.spec.success = job::SuccessPolicy::kAllWorkers;
+  job.spec.roles.at(Role::kWorker).restart = job::RestartPolicy::kExitCode;
+  Step({job});
+  const int port = pool_.Find({1})->status.replicas[1].port;
+  Step({ReplicaStarted{Worker(1, 0), now_}, ReplicaStarted{Worker(1, 1), now_}});
+  Step({ReplicaExited{Worker(1, 1), {.code = 0, .at = now_}}});
+  EXPECT_EQ(pool_.Find({1})->status.replicas[1].port, port);
+  Step({Job(2, 3, 1)});  // takes the GPU and wants ports
+  Step({ReplicaExited{Worker(1, 0), {.code = 137, .at = now_}}});
+  Step({}, base::SecondsLong(10));
+  EXPECT_EQ(pool_.Find({1})->status.replicas[0].incarnation, 2);
+  EXPECT_EQ(pool_.Find({1})->status.replicas[1].port, port);
+
+  job.spec.suspend = true;
+  Step({job});
+  Step({ReplicaExited{Worker(1, 0, 2), {.code = 143, .at = now_}}});
+  EXPECT_EQ(pool_.Find({1})->status.replicas[1].port, 0);
+  job.spec.suspend = false;
+  Step({job});
+  ASSERT_EQ(pool_.Find({1})->status.stage, job::Stage::kBound);
+  EXPECT_NE(pool_.Find({1})->status.replicas[1].port, 0) << "TF_CONFIG names it again";
+}
+
 TEST_F(PoolTest, AWaitingJobThatAsksForLessStartsWhenItIsEdited) {
   Step({Job(1, 1, 3)});
   Step({Job(2, 1, 2), Job(3, 1, 4)});
@@ -211,6 +270,7 @@ TEST(PoolRestart, AtAnyStepGivesTheSameDeeds) {
         if (dice.OneIn(3))
           job.spec.roles[Role::kPs] = {.replicas = 1, .restart = job::RestartPolicy::kOnFailure};
         if (dice.OneIn(3)) job.spec.backoff_limit = 2;
+        if (dice.OneIn(3)) job.spec.scope = job::Scope::kReplica;
         facts.push_back(job);
       }
       for (const auto& [id, job] : steady.jobs()) {

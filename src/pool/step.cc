@@ -21,6 +21,11 @@ std::vector<Decision> Pool::Step(std::span<const Fact> facts, base::Instant now)
     wakes_.erase(wakes_.begin());
   }
 
+  if (ports_return_ <= now) {
+    ports_return_ = base::kNever;
+    replan_ = true;
+  }
+
   // 3. Judged: each job that something happened to decides what it wants. Programs are stopped,
   //    restarted in place and removed; GPUs are released at the observed exit and charged up to it.
   JudgeTouched(now, out);
@@ -34,7 +39,8 @@ std::vector<Decision> Pool::Step(std::span<const Fact> facts, base::Instant now)
   WriteStatuses(out);
 
   // 7. Until when nothing is to be done.
-  const base::Instant wake = wakes_.empty() ? base::kNever : wakes_.begin()->first;
+  const base::Instant judged = wakes_.empty() ? base::kNever : wakes_.begin()->first;
+  const base::Instant wake = std::min(judged, ports_return_);
   out.push_back(WakeAt{replan_ || !departed_.empty() ? now : wake});
   PROMISE(touched_.empty());
   return out;
@@ -76,6 +82,10 @@ void Pool::Carry(JobView& job, const job::Verdict& verdict, base::Instant now,
   else
     DropAsk(id);
 
+  if (job.status.stage == job::Stage::kWaiting || job.status.stage == job::Stage::kEnded ||
+      verdict.gone) {
+    FreePorts(job);
+  }
   if (verdict.gone || job.status.stage == job::Stage::kEnded) {
     departed_.insert(id);
     if (verdict.gone) out.push_back(ForgetJob{id});

@@ -86,6 +86,7 @@ void Taker::operator()(const JobLoaded& fact) {
   JobView job{fact.identity, fact.spec, fact.status, fact.removed};
   for (const job::Replica& replica : job.status.replicas) {
     if (replica.grant) pool_.Hold(job, replica, now_);
+    if (replica.port != 0) pool_.ports_.insert(replica.port);
   }
   pool_.written_[fact.identity.id] = fact.status;
   pool_.jobs_.insert_or_assign(fact.identity.id, std::move(job));
@@ -180,9 +181,9 @@ void Taker::operator()(const ReplicaNotStarted& fact) {
 }
 
 // Somebody outside the pool listens on a port of the gang: its TF_CONFIG is void. All of it starts
-// anew on fresh ports, which is nobody's fault; the taken ports are not offered again.
+// anew on fresh ports, which is nobody's fault; the taken ones are not offered for a while.
 void Taker::ClashOfPorts(JobView& job, const std::vector<int>& ports) {
-  for (const int port : ports) pool_.ports_.insert(port);
+  for (const int port : ports) pool_.NoteStranger(port, now_);
   for (job::Replica& replica : job.status.replicas) {
     if (std::ranges::find(ports, replica.port) == ports.end()) continue;
     replica.port = 0;  // not ours to free
