@@ -39,6 +39,7 @@ void Turner::Remove(const port::Object& object, bool orphan) {
     facts_.emplace_back(pool::NodeLost{object.key.name});
   } else if (object.key.kind == "priorityclasses.scheduling.k8s.io") {
     loop_.priorities_.erase(object.key.name);
+    RereadPriorities(object.key.name);
   }
   ownerless_.push_back({object.uid, orphan});
 }

@@ -380,6 +380,54 @@ TEST_F(LoopTest, WritersAreAnsweredWhileTheStoreCannotBeRead) {
   EXPECT_TRUE(Create("configmaps", "default", Object("v1", "ConfigMap", "c", {})).has_value());
 }
 
+TEST_F(LoopTest, APriorityClassCountsForJobsThatNamedItBefore) {
+  const auto named = [](const std::string& name, const char* priority) {
+    boost::json::object job = Job(name, 2);
+    job["spec"].as_object()["runPolicy"] = {{"schedulingPolicy", {{"priorityClass", priority}}}};
+    return job;
+  };
+  const auto priority = [this](const std::string& name) {
+    for (const auto& [id, job] : loop_->pool().jobs()) {
+      if (job.identity.name == name) return job.spec.priority;
+    }
+    return -1;
+  };
+  ASSERT_TRUE(Create(kTfJobs, "default", Job("holder", 2)));
+  const std::string holder = runner_.last_uid;
+  ASSERT_TRUE(Create(kTfJobs, "default", named("plain", "")));
+  ASSERT_TRUE(Create(kTfJobs, "default", named("urgent", "high")));
+  EXPECT_EQ(priority("urgent"), 0);
+  const boost::json::object high{{"apiVersion", "scheduling.k8s.io/v1"},
+                                 {"kind", "PriorityClass"},
+                                 {"metadata", {{"name", "high"}, {"uid", "p"}}},
+                                 {"value", 7}};
+  ASSERT_TRUE(Create("priorityclasses.scheduling.k8s.io", "", high));
+  EXPECT_EQ(priority("urgent"), 7);
+  EXPECT_EQ(priority("plain"), 0);
+  ASSERT_TRUE(Write({.op = port::Write::Op::kDelete,
+                     .change = {.key = {"priorityclasses.scheduling.k8s.io", "", "high"}}}));
+  EXPECT_EQ(priority("urgent"), 0);
+  ASSERT_TRUE(Create("priorityclasses.scheduling.k8s.io", "", high));
+  ASSERT_TRUE(Delete(kTfJobs, "holder"));
+  runner_.orders.clear();
+  const auto pods = store_.List({.kind = "pods"});
+  for (const port::Object& pod : pods->objects) {
+    loop_->Tell(port::Exited{.uid = pod.uid, .code = 143, .reason = "Error"});
+  }
+  loop_->Turn();
+  EXPECT_EQ(StatusOf("urgent").stage, job::Stage::kBound) << "it overtook the one before it";
+  EXPECT_EQ(StatusOf("plain").stage, job::Stage::kWaiting);
+}
+
+TEST_F(LoopTest, ARefusedCreateLeavesNoTrace) {
+  const port::Revision before = store_.Newest();
+  ASSERT_FALSE(Create(
+      "priorityclasses.scheduling.k8s.io", "",
+      boost::json::object{{"metadata", {{"name", "high"}, {"uid", "p"}}}, {"value", "odd"}}));
+  ASSERT_FALSE(Create("queues.pondage.dev", "", Object("v1", "Queue", "lab", {{"guarantee", 1}})));
+  EXPECT_EQ(store_.Newest(), before) << "no watcher hears of it";
+}
+
 TEST_F(LoopTest, TheQueueOfWritesIsBounded) {
   Settings settings;
   settings.queue_bound = 1;

@@ -57,6 +57,7 @@ class Turner {
   base::Result<port::Object> DryRun(const port::Write& write);
   base::Result<void> Understand(const port::Change& change, port::Revision created, bool is_new);
   base::Result<void> UnderstandJob(const port::Change& change, port::Revision created, bool is_new);
+  void RereadPriorities(const std::string& priority_class);
   base::Result<void> ExpectSpace(const port::Key& key);
   base::Result<void> Expect(const port::Write& write, const port::Object& old) const;
   bool IsLive(const port::Key& key) const;

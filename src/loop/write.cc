@@ -136,9 +136,25 @@ base::Result<void> Turner::Understand(const port::Change& change, port::Revision
     TRY(fleet::Node node, manifest::DecodeNode(change.body));
     facts_.emplace_back(pool::NodeSeen{std::move(node)});
   } else if (kind == kPriorityClasses) {
-    TRY(loop_.priorities_[change.key.name], manifest::DecodePriorityClass(change.body));
+    TRY(const int value, manifest::DecodePriorityClass(change.body));
+    loop_.priorities_[change.key.name] = value;
+    RereadPriorities(change.key.name);
   }
   return {};
+}
+
+// A class that comes or goes means something to the jobs that name it already, as it would after a
+// restart.
+void Turner::RereadPriorities(const std::string& priority_class) {
+  const std::string quoted = '"' + priority_class + '"';
+  for (const auto& [key, id] : loop_.jobs_) {
+    const auto object = pending_.Get(key);
+    if (!object || !object->body->contains(quoted)) continue;
+    auto job = manifest::DecodeTfJob(*object->body, loop_.Priorities());
+    if (!job) continue;
+    job->identity.id = id;
+    facts_.emplace_back(pool::JobApplied{std::move(job->identity), std::move(job->spec)});
+  }
 }
 
 // A job that has ended is not the pool's any more, whatever a client writes of its status: it never
