@@ -162,6 +162,14 @@ void Kill(Pass& pass, Replica& replica) {
   pass.Do(Act::kKill, replica);
 }
 
+void Hurry(Pass& pass, Replica& replica) {
+  if (!replica.alive || !replica.deleting || !replica.delete_by) return;
+  if (*replica.delete_by <= pass.now) return Kill(pass, replica);
+  if (!replica.kill_at || *replica.delete_by < *replica.kill_at) {
+    replica.kill_at = replica.delete_by;
+  }
+}
+
 void KillAll(Pass& pass) {
   for (Replica& replica : pass.status.replicas) Kill(pass, replica);
 }
@@ -189,6 +197,7 @@ void RemovePod(Pass& pass, Replica& replica) {
   pass.Do(Act::kRemove, replica);
   replica.present = false;
   replica.deleting = false;
+  replica.delete_by.reset();
 }
 
 void Leave(Pass& pass) {
@@ -204,6 +213,7 @@ void Leave(Pass& pass) {
     const bool told = replica.stop_asked || replica.kill_at || replica.killed;
     if (replica.alive && !told) AskToLeave(pass, replica, leaders_alive);
     if (!replica.alive && replica.grant) pass.Release(replica, WordOf(status));
+    Hurry(pass, replica);
   }
   KillOverdue(pass);
   if (!AnyAlive(status)) Settle(pass);

@@ -61,6 +61,8 @@ void BeginLeaving(const Spec& spec, Status& status, Drain drain, base::Instant n
 void CancelRestart(Replica& replica);
 void Stop(Pass& pass, Replica& replica, base::Instant deadline);
 void Kill(Pass& pass, Replica& replica);
+// Its Pod is deleted by a deadline that is nearer than what it was told.
+void Hurry(Pass& pass, Replica& replica);
 void KillAll(Pass& pass);
 // Those who save may leave by themselves until their grace is over.
 void LetLeave(Pass& pass);

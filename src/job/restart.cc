@@ -166,6 +166,7 @@ void RestartPolitely(Pass& pass, const Replica& because) {
   pass.status.cause_replica.clear();
   ShowRestarting(pass, because.role);
   BeginLeaving(pass.spec, pass.status, Drain::kRestart, pass.now);
+  if (because.delete_by) pass.status.drain_deadline = because.delete_by;
 }
 
 void StartDue(Pass& pass) {
@@ -190,6 +191,7 @@ void Renew(Replica& replica) {
   replica.exit_taken = false;
   replica.alive = true;
   replica.deleting = replica.disrupted = replica.killed = false;
+  replica.delete_by.reset();
   replica.restart_at.reset();
   replica.started.reset();
   replica.stop_asked.reset();

@@ -252,6 +252,41 @@ TEST_F(Restart, ADeletedPodOfAGangLetsAllSaveFirst) {
   EXPECT_EQ(world.status.disruptions, 1);
 }
 
+TEST_F(Restart, WhoDeletesAPodSaysHowLongItMayTake) {
+  SmallWorld alone = Running(Job({{kP, 1}, {kW, 2}}, kOnFailure));
+  alone.PodDeleted(kW, 1, 5'000);
+  Expect(alone, "stop worker-1.1 +5000");
+  alone.Pass(1'000);
+  alone.PodDeleted(kW, 1, 1'000);
+  Expect(alone, "");
+  EXPECT_EQ(alone.wake, alone.now + base::Millis{1'000}) << "asked again, with less time";
+  alone.Pass(1'000);
+  EXPECT_EQ(alone.Log(), "kill worker-1.1");
+
+  SmallWorld gang = Running(Job({{kW, 2}}, kOnFailure));
+  gang.PodDeleted(kW, 1, 90'000);
+  Expect(gang, "stop worker-0.1 +90000; stop worker-1.1 +90000");
+}
+
+TEST_F(Restart, APodThatIsDeletedByForceIsKilledAndTheRestartIsFree) {
+  SmallWorld world = Running(Job({{kW, 2}}, kOnFailure));
+  world.PodDeleted(kW, 1, 0);
+  Expect(world, "kill worker-1.1");
+  world.Exits(kW, 1, 137);
+  Expect(world, "kill worker-0.1; release worker-1.1 restart");
+  world.Exits(kW, 0, 137);
+  world.Step();
+  EXPECT_EQ(world.status.restarts, 0);
+  EXPECT_EQ(world.status.disruptions, 1);
+  EXPECT_EQ(world.Of(kW, 1).incarnation, 2);
+
+  SmallWorld leaving = Running(Job({{kW, 2}}, kOnFailure));
+  leaving.spec.suspend = true;
+  Expect(leaving, "stop worker-0.1 +30000; stop worker-1.1 +30000");
+  leaving.PodDeleted(kW, 0, 0);
+  Expect(leaving, "kill worker-0.1");
+}
+
 TEST_F(Restart, ADeletedPodUnderNeverFailsTheJobOnceItIsGone) {
   SmallWorld world = Running(Job({{kW, 2}}, kNever));
   world.PodDeleted(kW, 1);

@@ -28,19 +28,26 @@ bool IsResized(const Spec& spec, Status& status) {
   return false;
 }
 
+bool IsOverdue(const Pass& pass, const Replica& replica) {
+  return replica.delete_by && *replica.delete_by <= pass.now;
+}
+
 // Somebody deletes the Pod under a running program. True: all leave with it.
 bool FollowDeletion(Pass& pass, Replica& replica) {
   if (!replica.alive) {
     RemovePod(pass, replica);
     return false;
   }
-  if (WasTold(replica)) return false;
+  if (WasTold(replica) || IsOverdue(pass, replica)) {
+    Hurry(pass, replica);
+    return false;
+  }
   const bool again = PolicyOf(pass.spec, replica.role) != RestartPolicy::kNever;
   if (again && EndsAttempt(pass.spec, replica.role)) {
     RestartPolitely(pass, replica);
     return true;
   }
-  Stop(pass, replica, pass.now + GraceOf(pass.spec, replica.role));
+  Stop(pass, replica, replica.delete_by.value_or(pass.now + GraceOf(pass.spec, replica.role)));
   return false;
 }
 

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -105,9 +106,10 @@ class SmallWorld {
     Of(role, index).hello = true;
     Of(role, index).step = step;
   }
-  void PodDeleted(Role role, int index) {
+  void PodDeleted(Role role, int index, std::optional<std::int64_t> grace_ms = {}) {
     Replica& replica = Of(role, index);
     if (!replica.present) return;
+    if (grace_ms) replica.delete_by = now + base::Millis{*grace_ms};
     if (!replica.deleting) replica.disrupted = true;
     replica.deleting = true;
   }

@@ -54,9 +54,10 @@ struct Replica {
   int index = 0;
   int incarnation = 0;  // Pods made for this index so far; 0: none yet
   Phase phase = Phase::kPending;
-  bool present = false;    // its Pod object exists
-  bool alive = false;      // a process of it may exist: started or being started, exit not seen
-  bool deleting = false;   // its Pod is being deleted (by us or by a user)
+  bool present = false;   // its Pod object exists
+  bool alive = false;     // a process of it may exist: started or being started, exit not seen
+  bool deleting = false;  // its Pod is being deleted (by us or by a user)
+  std::optional<base::Instant> delete_by;  // ... by then, when whoever deletes it said so
   bool disrupted = false;  // ... by somebody else, or lost with its node: a disruption
   bool completed = false;  // an exit 0 counted: in replica scope it never runs again (O11)
   int restarts = 0;        // in-place restarts of the present Pod

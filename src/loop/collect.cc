@@ -74,14 +74,18 @@ void Turner::RemoveSetAside(const port::Object& object) {
 }
 
 // True when a program stands behind the Pod: it is asked to leave, and the Pod goes when it has.
-bool Turner::RemovePod(const port::Object& object) {
+bool Turner::RemovePod(const port::Object& object, std::optional<base::Millis> grace) {
   const auto replica = loop_.pods_.find(object.uid);
   if (replica == loop_.pods_.end()) return false;
   const pool::JobView* job = loop_.pool_->Find(replica->second.job);
   if (job == nullptr || job->status.stage == job::Stage::kEnded) return false;
-  facts_.emplace_back(pool::PodDeleting{replica->second});
+  pool::PodDeleting fact{replica->second, {}};
+  if (grace) fact.by = now_ + *grace;
+  facts_.emplace_back(fact);
   const auto role = job->spec.roles.find(replica->second.role);
-  MarkDeleting(object, role == job->spec.roles.end() ? base::Millis{0} : role->second.grace);
+  MarkDeleting(object, grace                           ? *grace
+                       : role == job->spec.roles.end() ? base::Millis{0}
+                                                       : role->second.grace);
   return true;
 }
 
@@ -89,8 +93,13 @@ void Turner::MarkDeleting(const port::Object& object, base::Millis grace) {
   auto parsed = pending_.Parsed(object.key);
   if (!parsed) return;
   boost::json::object& metadata = (*parsed)["metadata"].as_object();
-  if (metadata.contains("deletionTimestamp")) return;
-  metadata["deletionTimestamp"] = manifest::FormatTime(now_ + grace);
+  const std::string by = manifest::FormatTime(now_ + grace);
+  // Asked for again: it may be earlier, never later.
+  if (const auto* before = metadata.if_contains("deletionTimestamp");
+      before != nullptr && before->is_string() && before->get_string() <= by) {
+    return;
+  }
+  metadata["deletionTimestamp"] = by;
   metadata["deletionGracePeriodSeconds"] = grace.value / 1000;
   PutObject(object.key, *parsed, IsLive(object.key), std::nullopt);
 }

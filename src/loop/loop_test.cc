@@ -428,6 +428,29 @@ TEST_F(LoopTest, ARefusedCreateLeavesNoTrace) {
   EXPECT_EQ(store_.Newest(), before) << "no watcher hears of it";
 }
 
+TEST_F(LoopTest, APodIsDeletedInTheTimeThatItsDeleterGives) {
+  boost::json::object job = Job("a", 1);
+  job["spec"].as_object()["tfReplicaSpecs"].as_object()["Worker"].as_object()["restartPolicy"] =
+      "OnFailure";
+  ASSERT_TRUE(Create(kTfJobs, "default", job));
+  const auto remove = [this](std::int64_t seconds) {
+    return Write({.op = port::Write::Op::kDelete,
+                  .change = {.key = {"pods", "default", "a-worker-0"}},
+                  .grace = base::SecondsLong(seconds)});
+  };
+  const auto grace = [this] {
+    return Stored("pods", "a-worker-0").at("metadata").at("deletionGracePeriodSeconds");
+  };
+  ASSERT_TRUE(remove(7));
+  EXPECT_EQ(runner_.orders.back(), "stop " + runner_.last_uid);
+  EXPECT_EQ(runner_.last_grace, base::SecondsLong(7));
+  EXPECT_EQ(grace(), boost::json::value(7));
+  ASSERT_TRUE(remove(60));
+  EXPECT_EQ(grace(), boost::json::value(7)) << "earlier, never later";
+  ASSERT_TRUE(remove(0));
+  EXPECT_EQ(runner_.orders.back(), "kill " + runner_.last_uid);
+}
+
 TEST_F(LoopTest, TheQueueOfWritesIsBounded) {
   Settings settings;
   settings.queue_bound = 1;

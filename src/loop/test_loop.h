@@ -35,13 +35,17 @@ class NotedRunner : public port::Runner {
     orders.push_back("start " + launch.uid);
     last_uid = launch.uid;
   }
-  void Stop(const std::string& uid, base::Millis) override { orders.push_back("stop " + uid); }
+  void Stop(const std::string& uid, base::Millis grace) override {
+    orders.push_back("stop " + uid);
+    last_grace = grace;
+  }
   void Kill(const std::string& uid) override { orders.push_back("kill " + uid); }
   void Forget(const std::string& uid, int) override { orders.push_back("forget " + uid); }
   void Erase(const std::string& uid) override { orders.push_back("erase " + uid); }
 
   std::vector<std::string> orders;
   std::string last_uid;
+  base::Millis last_grace;
 };
 
 class UidLauncher : public port::Launcher {

@@ -67,7 +67,7 @@ class Turner {
   void Remove(const port::Object& object, bool orphan);
   void RemoveJob(const port::Object& object);
   void RemoveSetAside(const port::Object& object);
-  bool RemovePod(const port::Object& object);
+  bool RemovePod(const port::Object& object, std::optional<base::Millis> grace);
   struct Ownerless {
     std::string uid;  // of an owner that went
     bool orphan = false;

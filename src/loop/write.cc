@@ -115,7 +115,7 @@ base::Result<port::Object> Turner::ApplyDelete(const port::Write& write, const p
   } else if (kind == "pods" && loop_.set_aside_.Runs(old.uid)) {
     return base::Fail(base::Kind::kForbidden, "PND-S003", old.key.name,
                       "the TFJob of this Pod cannot be read: mend or delete that one");
-  } else if (kind != "pods" || !RemovePod(old)) {
+  } else if (kind != "pods" || !RemovePod(old, write.grace)) {
     Remove(old, write.orphan);
   }
   Collect();

@@ -85,6 +85,7 @@ json::object EncodeReplica(const job::Replica& replica) {
   out.Flag("present", replica.present);
   out.Flag("alive", replica.alive);
   out.Flag("deleting", replica.deleting);
+  out.Time("deleteBy", replica.delete_by);
   out.Flag("disrupted", replica.disrupted);
   out.Flag("completed", replica.completed);
   out.Number("restarts", replica.restarts);
@@ -280,6 +281,7 @@ job::Replica DecodeReplica(const Reader& in) {
   out.granted = TimeAt(in, "grantedAt");
   out.port = CountAt(in, "port");
   out.started = TimeAt(in, "startedAt");
+  out.delete_by = TimeAt(in, "deleteBy");
   out.stop_asked = TimeAt(in, "stopAskedAt");
   out.kill_at = TimeAt(in, "killAt");
   out.killed = in.Flag("killed");

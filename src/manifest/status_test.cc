@@ -71,12 +71,12 @@ class Any {
     All(attempt, replica, exit);
   }
   void operator()(job::Replica& replica) {
-    auto& [role, index, incarnation, phase, present, alive, deleting, disrupted, completed,
-           restarts, restart_at, grant, granted, port, started, stop_asked, kill_at, killed, streak,
-           exit, exit_taken, last_exit, hello, step] = replica;
-    All(incarnation, present, alive, deleting, disrupted, completed, restarts, restart_at, grant,
-        granted, port, started, stop_asked, kill_at, killed, streak, exit, exit_taken, last_exit,
-        hello, step);
+    auto& [role, index, incarnation, phase, present, alive, deleting, delete_by, disrupted,
+           completed, restarts, restart_at, grant, granted, port, started, stop_asked, kill_at,
+           killed, streak, exit, exit_taken, last_exit, hello, step] = replica;
+    All(incarnation, present, alive, deleting, delete_by, disrupted, completed, restarts,
+        restart_at, grant, granted, port, started, stop_asked, kill_at, killed, streak, exit,
+        exit_taken, last_exit, hello, step);
     role = static_cast<base::Role>(random_.Below(base::kRoles));
     index = static_cast<int>(random_.Below(100));
     phase = static_cast<job::Phase>(random_.Below(4));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -81,6 +82,7 @@ struct CheckpointSeen {
 // Its Pod is being deleted, by somebody else than the pool.
 struct PodDeleting {
   base::ReplicaId replica;
+  std::optional<base::Instant> by;  // when whoever deletes it said how long it may take
 };
 
 // A job that the host cannot read holds these: they are nobody else's until it says so. Of them

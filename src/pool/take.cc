@@ -133,7 +133,7 @@ void Taker::operator()(const NodeLost& fact) {
   for (auto& [id, job] : pool_.jobs_) {
     for (job::Replica& replica : job.status.replicas) {
       if (!replica.grant || replica.grant->node != fact.name) continue;
-      (*this)(PodDeleting{replica.Id(id)});
+      (*this)(PodDeleting{replica.Id(id), {}});
     }
   }
   pool_.replan_ = true;
@@ -209,6 +209,9 @@ void Taker::operator()(const PodDeleting& fact) {
   if (replica == nullptr || !replica->present) return;
   if (!replica->deleting) replica->disrupted = true;
   replica->deleting = true;
+  if (fact.by && (!replica->delete_by || *fact.by < *replica->delete_by)) {
+    replica->delete_by = fact.by;
+  }
 }
 
 void Taker::operator()(const GpusKept& fact) {
