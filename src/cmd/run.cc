@@ -26,6 +26,7 @@ namespace {
 using base::Fail;
 using base::Kind;
 
+const std::string kQueues = "/apis/pondage.dev/v1alpha1/queues/";
 constexpr const char* kCopies = "work";  // below the server's data directory
 constexpr int kMostNames = 50;  // tries of a number behind the name, when others submit at once
 
@@ -64,6 +65,7 @@ class Run {
   void WarnOfNoScript() const;
   base::Result<void> FindCopy();
   base::Result<std::optional<view::JobView>> Earlier();
+  base::Result<void> CheckQueue();
   base::Result<view::JobView> Plan();
   base::Result<bool> GoAhead(const view::JobView& planned);
   base::Result<void> Send();
@@ -212,8 +214,23 @@ base::Result<std::optional<view::JobView>> Run::Earlier() {
   return std::optional(view::ViewJob(*object));
 }
 
+// A job may name a queue that is made later; whoever types one means one that is there.
+base::Result<void> Run::CheckQueue() {
+  if (wish_.queue.empty()) return {};
+  auto object = client_->Get(kQueues + client::PercentEncode(wish_.queue));
+  // Who may not look at queues may still stand in one.
+  if (object || object.error().kind != Kind::kNotFound) return {};
+  TRY(const auto queues, client::ListAll(*client_, "/apis/pondage.dev/v1alpha1/queues"));
+  std::vector<std::string> names;
+  for (const json::value& queue : queues)
+    names.push_back(client::Text(queue, {"metadata", "name"}));
+  return Fail(Kind::kNotFound, "PND-C022", wish_.queue,
+              fmt::format("there is no queue \"{}\"\nthere are: {}", wish_.queue,
+                          terminal::Join(names, ", ")));
+}
+
 std::string Run::QueueFacts(const std::string& queue) {
-  auto object = client_->Get("/apis/pondage.dev/v1alpha1/queues/" + client::PercentEncode(queue));
+  auto object = client_->Get(kQueues + client::PercentEncode(queue));
   if (!object) return {};
   const auto gpus = [&](client::Path path) { return client::Text(*object, path); };
   std::vector<std::string> facts;
@@ -281,6 +298,7 @@ base::Result<int> Run::Go() {
                                                              : terminal::ToPrettyJson(job));
     return terminal::kDone;
   }
+  TRY_DO(CheckQueue());
   TRY(const auto earlier, Earlier());
   if (!earlier) {
     TRY(const view::JobView planned, Plan());

@@ -109,7 +109,12 @@ std::vector<FieldError> ValidateQueue(const json::object& queue) {
   const auto guarantee = CheckAmount(spec, "guarantee", errors);
   const auto limit = CheckAmount(spec, "limit", errors);
   if (guarantee && limit && *limit < *guarantee) {
-    invalid("spec.limit", fmt::format("{}m", limit->value), "must not be less than the guarantee");
+    const auto gpus = [](base::MilliGpu amount) {
+      return amount.value % 1000 == 0 ? std::to_string(amount.value / 1000)
+                                      : fmt::format("{}m", amount.value);
+    };
+    invalid("spec.limit", gpus(*limit),
+            fmt::format("must not be less than the guarantee, {} GPUs", gpus(*guarantee)));
   }
   spec.Flag("closed");
   spec.Flag("held");

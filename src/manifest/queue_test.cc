@@ -53,7 +53,8 @@ spec: {parent: A, guarantee: {nvidia.com/gpu: x, cpu: 1}, limit: {nvidia.com/gpu
           ->at(0));
   ASSERT_EQ(smaller.size(), 2u);
   EXPECT_EQ(smaller[0].message, "Invalid value: \"a\": a queue cannot be its own parent");
-  EXPECT_EQ(smaller[1].message, "Invalid value: \"1000m\": must not be less than the guarantee");
+  EXPECT_EQ(smaller[1].message,
+            "Invalid value: \"1\": must not be less than the guarantee, 2 GPUs");
 }
 
 TEST(Queue, StatusIsInQuantities) {

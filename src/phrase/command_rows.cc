@@ -182,6 +182,16 @@ constexpr std::array kRows = std::to_array<Message>({
      {"Somebody stopped the job while this command followed it.", "在跟随期间有人停止了该作业。"},
      {},
      {"pondage resume JOB", "pondage resume JOB"}},
+    {"PND-C022",
+     {"there is no such queue", "没有该队列"},
+     {},
+     {"`pondage run --queue` and the setting queue name a queue of the pool. A TFJob that names a "
+      "queue which does not exist yet is kept and waits for it; a command that does is refused.",
+      "`pondage run --queue` 和设置项 queue 必须指向已有的队列。TFJob "
+      "清单中不存在的队列会一直等待; 命令行则直接拒绝。"},
+     {},
+     {"pondage queue; an admin makes one with pondage queue set QUEUE limit=none",
+      "pondage queue; 管理员可用 pondage queue set QUEUE limit=none 创建"}},
 });
 
 }  // namespace

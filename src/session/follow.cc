@@ -247,8 +247,9 @@ std::string StepOf(const view::JobView& job, const terminal::Screen& screen, bas
 }
 
 void Follower::ShowState(const view::JobView& job) {
-  const bool waits =
-      job.state == view::JobState::kWaiting || job.state == view::JobState::kRequeued;
+  const bool waits = job.state == view::JobState::kWaiting ||
+                     job.state == view::JobState::kRequeued ||
+                     job.state == view::JobState::kRestarting;
   const std::string text = fmt::format("{} {}", job.name, StepOf(job, screen_, terminal::Now()));
   if (waits) {
     // A wait is shown again in place; the first of it stays when others of the job were told

@@ -281,7 +281,8 @@ json::object MakeTfJob(const RunWish& wish, const RunPlace& place) {
     roles["PS"] = ReplicaSpec(wish, place, wish.parameter_servers, false);
   if (wish.workers > 0) roles["Worker"] = ReplicaSpec(wish, place, wish.workers, true);
   if (wish.evaluator) roles["Evaluator"] = ReplicaSpec(wish, place, 1, false);
-  json::object policy{{"backoffLimit", wish.restarts}};
+  // Kubeflow's limit is the count at which a job fails, not the number of its restarts.
+  json::object policy{{"backoffLimit", wish.restarts + 1}};
   if (wish.time) policy["activeDeadlineSeconds"] = wish.time->value / 1000;
   json::object scheduling;
   if (!wish.queue.empty()) scheduling["queue"] = wish.queue;
@@ -354,9 +355,9 @@ std::string PlanText(const RunWish& wish, const view::JobView& planned, const Pl
                    terminal::LongAge(wish.grace)));
   fact("restart", "重启",
        wish.restarts == 0 ? std::string(screen.Pick("at no failure", "失败后不重启"))
-                          : fmt::format(fmt::runtime(screen.Pick("after a failure, up to {} times",
-                                                                 "失败后最多 {} 次")),
-                                        wish.restarts));
+                          : phrase::Fill(screen.Pick("after a failure, up to {n:time|times}",
+                                                     "失败后最多 {n} 次"),
+                                         {{"n", std::to_string(wish.restarts)}}));
   return out;
 }
 

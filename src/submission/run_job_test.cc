@@ -67,7 +67,7 @@ metadata:
     pondage.dev/checkpoint-dir: /data/copies/train-1-x/ckpt
 spec:
   runPolicy:
-    backoffLimit: 3
+    backoffLimit: 4
     activeDeadlineSeconds: 7200
     schedulingPolicy:
       queue: nlp

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "phrase/phrase.h"
 #include "terminal/text.h"
 
@@ -29,8 +31,33 @@ int ExitCodeOf(const base::Error& error) {
   return kUsage;
 }
 
+namespace {
+
+void Replace(std::string& text, std::string_view word, std::string_view with) {
+  const std::size_t at = text.find(word);
+  if (at != std::string::npos && !with.empty()) text.replace(at, word.size(), with);
+}
+
+// The value that a server's message calls invalid.
+std::string_view InvalidValue(std::string_view message) {
+  constexpr std::string_view kBefore = "Invalid value: \"";
+  const std::size_t at = message.find(kBefore);
+  if (at == std::string_view::npos) return {};
+  message.remove_prefix(at + kBefore.size());
+  return message.substr(0, message.find('"'));
+}
+
+}  // namespace
+
 std::string TroubleText(const base::Error& error, const Screen& screen) {
-  const auto lines = Split(error.message, '\n');
+  const phrase::Message* message = phrase::Find(error.id);
+  auto lines = Split(error.message, '\n');
+  // What was found is told in English; what it means, in the viewer's language, comes first.
+  const bool plain =
+      std::ranges::all_of(lines[0], [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  if (screen.language == Language::kChinese && message != nullptr && plain) {
+    lines.insert(lines.begin(), std::string(message->title.chinese));
+  }
   const std::string label = screen.Pick("error", "错误");
   std::string text = fmt::format(
       "{}: {}\n", screen.Err(Tint::kRed, error.id.empty() ? label : label + " " + error.id),
@@ -39,16 +66,14 @@ std::string TroubleText(const base::Error& error, const Screen& screen) {
     if (!lines[i].empty()) text += "  " + Plain(lines[i]) + "\n";
   }
   if (error.id.empty()) return text;
-  const phrase::Message* message = phrase::Find(error.id);
-  const std::string_view next =
-      message == nullptr ? std::string_view() : message->next.In(screen.language);
   const std::string page = fmt::format("{}: pondage man {}", screen.Pick("docs", "说明"), error.id);
-  if (next.empty()) return text + "  (" + page + ")\n";
-  std::string step(next);
-  const std::size_t job = step.find("JOB");
-  if (job != std::string::npos && !error.object.empty() && !error.object.contains('/')) {
-    step.replace(job, 3, error.object);
-  }
+  std::string step(message == nullptr ? "" : message->next.In(screen.language));
+  if (step.empty()) return text + "  (" + page + ")\n";
+  // What to type, with the thing's own name in it.
+  const std::string_view object = error.object.contains('/') ? "" : std::string_view(error.object);
+  Replace(step, "JOB", object);
+  Replace(step, "QUEUE", object);
+  Replace(step, "IMAGE", InvalidValue(error.message));
   return text + fmt::format("  {}: {}      ({})\n", screen.Pick("try", "试试"), step, page);
 }
 

@@ -16,6 +16,30 @@ TEST(Trouble, ErrorsInThreeParts) {
   EXPECT_EQ(TroubleText({base::Kind::kInvalid, "", "", "no id"}, screen), "error: no id\n");
 }
 
+TEST(Trouble, TheNextStepNamesTheThing) {
+  const Screen screen;
+  const auto next = [&](const base::Error& error) {
+    const std::string text = TroubleText(error, screen);
+    const std::size_t at = text.find("try: ");
+    return at == std::string::npos ? text : text.substr(at + 5, text.find("   ", at) - at - 5);
+  };
+  using base::Kind;
+  EXPECT_EQ(next({Kind::kInvalid, "PND-E001", "/apis/x",
+                  "job is invalid: image: Invalid value: \"tf:9\": no environment serves it"}),
+            "pondage env add tf:9 PATH");
+  EXPECT_EQ(next({Kind::kInvalid, "PND-E001", "", "none serves it"}), "pondage env add IMAGE PATH");
+  EXPECT_EQ(next({Kind::kInvalid, "PND-C021", "mnist-7", "stopped"}), "pondage resume mnist-7");
+  EXPECT_EQ(next({Kind::kNotFound, "PND-C022", "nope", "none"}),
+            "pondage queue; an admin makes one with pondage queue set nope limit=none");
+}
+
+TEST(Trouble, InChineseTheMeaningComesFirst) {
+  Screen screen;
+  screen.language = Language::kChinese;
+  EXPECT_TRUE(TroubleText({base::Kind::kNotFound, "PND-C008", "", "no job \"x\""}, screen)
+                  .starts_with("错误 PND-C008: 不存在\n  no job \"x\"\n"));
+}
+
 TEST(Trouble, ExitCodes) {
   struct Row {
     base::Kind kind;

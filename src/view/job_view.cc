@@ -63,8 +63,8 @@ JobState StateOf(const json::value& job) {
   if (stage == "draining") return DrainState(client::Text(job, {"status", "pondage", "drain"}));
   if (stage == "bound" || stage.empty()) {
     if (HasCondition(job, "Running")) return JobState::kRunning;
-    if (HasCondition(job, "Restarting")) return JobState::kRestarting;
     if (stage == "bound") return JobState::kStarting;
+    if (HasCondition(job, "Restarting")) return JobState::kRestarting;
   }
   if (client::IsTrue(job, {"spec", "runPolicy", "suspend"})) return JobState::kStopped;
   if (HasCondition(job, "Restarting")) return JobState::kRestarting;
@@ -102,6 +102,9 @@ ReplicaView ViewReplica(const json::value& replica, const std::string& job) {
   view.restarts = static_cast<int>(client::NumberOr(replica, {"restarts"}, 0));
   view.step = client::NumberOr(replica, {"step"}, -1);
   view.started = client::Time(replica, {"startedAt"});
+  view.restart_at = client::Time(replica, {"restartAt"});
+  // The time of a restart stays written down when it has come.
+  if (view.started && view.restart_at && *view.started >= *view.restart_at) view.restart_at.reset();
   for (const std::string_view which : {"exit", "lastExit"}) {
     if (client::Find(replica, {which}) == nullptr) continue;
     view.exit_code = client::Number(replica, {which, "code"});
@@ -178,11 +181,18 @@ void ReadStatus(const json::value& job, JobView& view) {
     }
   }
   view.cause_replica = client::Text(*ours, {"cause", "replica"});
+  view.cause_code = client::Number(*ours, {"cause", "code"});
   view.cause_reason = client::Text(*ours, {"cause", "reason"});
   view.cause_message = client::Text(*ours, {"cause", "message"});
   for (const json::value& replica : client::Items(*ours, {"replicas"})) {
     view.replicas.push_back(ViewReplica(replica, view.name));
     view.step = std::max(view.step, view.replicas.back().step);
+  }
+  // One that runs by its conditions, but of which nothing runs.
+  const auto is_down = [](const ReplicaView& replica) { return replica.restart_at.has_value(); };
+  if (view.state == JobState::kRunning && !view.replicas.empty() &&
+      std::ranges::all_of(view.replicas, is_down)) {
+    view.state = JobState::kRestarting;
   }
   if (view.state == JobState::kFailed) {
     view.exit_code = client::Number(*ours, {"cause", "code"});
@@ -192,8 +202,60 @@ void ReadStatus(const json::value& job, JobView& view) {
   }
 }
 
-std::string RunningText(const JobView& job, const terminal::Screen& screen, base::Instant now) {
+std::string ExitText(const std::string& who, std::int64_t code, const std::string& reason,
+                     const terminal::Screen& screen) {
+  std::string text =
+      fmt::format(fmt::runtime(screen.Pick("{} exited {}", "{} 退出码 {}")), who, code);
+  if (!reason.empty() && reason != "Error" && reason != "StoppedWithJob") text += " " + reason;
+  return text;
+}
+
+std::string AgainText(base::Instant at, const terminal::Screen& screen, base::Instant now) {
+  return now < at ? fmt::format(fmt::runtime(screen.Pick("starts again at {}", "{} 再次启动")),
+                                terminal::ClockText(at))
+                  : std::string(screen.Pick("starts again now", "正在再次启动"));
+}
+
+// Replicas that are down for their restart delay: which, why, until when.
+std::vector<std::string> DownTexts(const JobView& job, const terminal::Screen& screen,
+                                   base::Instant now) {
+  std::vector<std::string> texts;
+  for (const ReplicaView& replica : job.replicas) {
+    if (!replica.restart_at) continue;
+    const std::string again = AgainText(*replica.restart_at, screen, now);
+    texts.push_back(replica.exit_code
+                        ? ExitText(replica.name, *replica.exit_code, replica.exit_reason, screen) +
+                              ", " + again
+                        : replica.name + " " + again);
+  }
+  return texts;
+}
+
+std::string RestartsText(const JobView& job, const terminal::Screen& screen) {
+  return phrase::Fill(screen.Pick("{n:restart|restarts}", "重启 {n} 次"),
+                      {{"n", std::to_string(job.restarts)}});
+}
+
+// Why the whole job is down, and until when.
+std::string RestartingText(const JobView& job, const terminal::Screen& screen, base::Instant now) {
+  if (auto texts = DownTexts(job, screen, now); !texts.empty()) {
+    if (job.restarts > 0) texts.push_back(RestartsText(job, screen));
+    return terminal::Join(texts, "; ");
+  }
   std::vector<std::string> parts;
+  if (job.cause_code && !job.cause_replica.empty()) {
+    parts.push_back(ExitText(job.cause_replica, *job.cause_code, job.cause_reason, screen));
+  }
+  if (job.not_before) parts.push_back(AgainText(*job.not_before, screen, now));
+  const bool delayed = job.not_before && now < *job.not_before;
+  if (!delayed && job.reason) {
+    parts.push_back(job.reason->ShortId() + " " + job.reason->Sentence(screen.language));
+  }
+  return terminal::Join(parts, ", ");
+}
+
+std::string RunningText(const JobView& job, const terminal::Screen& screen, base::Instant now) {
+  std::vector<std::string> parts = DownTexts(job, screen, now);
   if (job.step >= 0)
     parts.push_back(fmt::format("{} {}", screen.Pick("step", "第"), job.step) +
                     screen.Pick("", " 步"));
@@ -201,20 +263,15 @@ std::string RunningText(const JobView& job, const terminal::Screen& screen, base
     parts.push_back(fmt::format(fmt::runtime(screen.Pick("saved {} ago", "{} 前保存")),
                                 terminal::ShortAge(now - *job.saved)));
   }
-  if (job.restarts > 0) {
-    parts.push_back(phrase::Fill(screen.Pick("{n:restart|restarts}", "重启 {n} 次"),
-                                 {{"n", std::to_string(job.restarts)}}));
-  }
+  if (job.restarts > 0) parts.push_back(RestartsText(job, screen));
   return terminal::Join(parts, ", ");
 }
 
 std::string FailedText(const JobView& job, const terminal::Screen& screen) {
   if (!job.exit_code) return job.failure;
-  std::string text = fmt::format(
-      fmt::runtime(screen.Pick("{} exited {}", "{} 退出码 {}")),
+  std::string text = ExitText(
       job.cause_replica.empty() ? std::string(screen.Pick("program", "程序")) : job.cause_replica,
-      *job.exit_code);
-  if (!job.cause_reason.empty() && job.cause_reason != "Error") text += " " + job.cause_reason;
+      *job.exit_code, job.cause_reason, screen);
   if (!job.cause_message.empty()) text += ": " + job.cause_message;
   return text;
 }
@@ -294,11 +351,7 @@ std::string ReasonText(const JobView& job, const terminal::Screen& screen, base:
                  ? fmt::format("pondage resume {}", job.name)
                  : fmt::format(fmt::runtime(screen.Pick("by {}", "由 {} 停止")), job.stopped_by);
     case JobState::kRestarting:
-      if (job.not_before && now < *job.not_before) {
-        return fmt::format(fmt::runtime(screen.Pick("again at {}", "{} 再次启动")),
-                           terminal::ClockText(*job.not_before));
-      }
-      [[fallthrough]];
+      return RestartingText(job, screen, now);
     case JobState::kWaiting:
     case JobState::kRequeued:
       break;

@@ -47,6 +47,7 @@ struct ReplicaView {
   std::string exit_reason;
   std::string exit_message;
   std::optional<base::Instant> started;
+  std::optional<base::Instant> restart_at;  // it ended and waits for this to be started again
 };
 
 struct WaitReason {
@@ -75,9 +76,10 @@ struct JobView {
   std::int64_t saved_step = -1;
   std::string saved_path;
   std::optional<base::Instant> deadline;    // SIGKILL for whoever is left
-  std::optional<base::Instant> not_before;  // end of a restart delay
+  std::optional<base::Instant> not_before;  // end of a restart delay of all
   std::optional<std::int64_t> exit_code;    // of the job, when it ended
   std::string cause_replica, cause_reason, cause_message;
+  std::optional<std::int64_t> cause_code;
   std::string stopped_by;
   std::string failure;  // message of the condition Failed
   std::string work_copy;

@@ -47,6 +47,22 @@ TEST(JobView, StatesFromConditionsAndStage) {
        JobState::kRestarting},
       {"waits out its restart delay", Job(True("Restarting"), R"({"stage":"waiting","attempt":1})"),
        JobState::kRestarting},
+      {"bound again after a restart", Job(True("Restarting"), R"({"stage":"bound","attempt":2})"),
+       JobState::kStarting},
+      {"its only member waits out its delay",
+       Job(True("Running"), R"({"stage":"bound","replicas":[{"role":"Worker","index":0,
+           "startedAt":"2026-12-01T07:00:00Z","restartAt":"2026-12-01T07:01:00Z"}]})"),
+       JobState::kRestarting},
+      {"its only member is back",
+       Job(True("Running"), R"({"stage":"bound","replicas":[{"role":"Worker","index":0,
+           "startedAt":"2026-12-01T07:01:00Z","restartAt":"2026-12-01T07:01:00Z"}]})"),
+       JobState::kRunning},
+      {"one of two members waits out its delay",
+       Job(True("Running"), R"({"stage":"bound","replicas":[
+           {"role":"Worker","index":0,"startedAt":"2026-12-01T07:00:00Z"},
+           {"role":"Worker","index":1,"startedAt":"2026-12-01T07:00:00Z",
+            "restartAt":"2026-12-01T07:01:00Z"}]})"),
+       JobState::kRunning},
       {"gave way and waits again", Job(True("Suspended"), R"({"stage":"waiting","attempt":2})"),
        JobState::kRequeued},
       {"is being stopped", Job(True("Running"), R"({"stage":"draining","drain":"suspend"})", true),
@@ -101,6 +117,25 @@ TEST(JobView, RunningSaysHowFar) {
   ASSERT_EQ(job.replicas.size(), 1u);
   EXPECT_EQ(job.replicas[0].pod, "mnist-7-worker-0");
   EXPECT_EQ(job.replicas[0].gpus, (std::vector<std::int64_t>{0, 1}));
+}
+
+// During a restart delay people are told why nothing runs and until when.
+TEST(JobView, ARestartDelaySaysWhyAndWhen) {
+  const auto clock = [](const char* at) {
+    return terminal::ClockText(*terminal::ParseRfc3339(at));
+  };
+  const base::Instant now = *terminal::ParseRfc3339("2026-12-01T07:00:30Z");
+  const JobView alone = ViewJob(
+      Job(True("Running"), R"({"stage":"bound","restarts":1,"replicas":[{"role":"Worker","index":0,
+        "startedAt":"2026-12-01T07:00:00Z","restartAt":"2026-12-01T07:01:00Z",
+        "lastExit":{"code":3,"reason":"Error"}}]})"));
+  EXPECT_EQ(ReasonText(alone, terminal::Screen(), now),
+            "worker/0 exited 3, starts again at " + clock("2026-12-01T07:01:00Z") + "; 1 restart");
+  const JobView gang = ViewJob(
+      Job(True("Restarting"), R"({"stage":"waiting","attempt":1,"notBefore":"2026-12-01T07:02:00Z",
+        "cause":{"code":137,"reason":"OOMKilled","replica":"worker-1"}})"));
+  EXPECT_EQ(ReasonText(gang, terminal::Screen(), now),
+            "worker-1 exited 137 OOMKilled, starts again at " + clock("2026-12-01T07:02:00Z"));
 }
 
 TEST(JobView, FailedSaysWhoWasFirst) {
