@@ -38,6 +38,10 @@ bool MakeDirectory(const std::string& path) {
   return mkdir(path.c_str(), 0755) == 0 || errno == EEXIST;
 }
 
+bool RemoveDirectory(const std::string& path) {
+  return rmdir(path.c_str()) == 0 || errno == ENOENT;
+}
+
 std::vector<std::string_view> Split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   while (!text.empty()) {
@@ -95,7 +99,7 @@ class NoCgroups : public Cgroups {
   LimitsReport Report() const override { return {"none", false, false, false, why_}; }
   base::Result<Group> Make(const std::string&, const GroupLimits&) override { return Group{}; }
   void Kill(const std::string&) override {}
-  void Remove(const std::string&) override {}
+  bool Remove(const std::string&) override { return true; }
 
  private:
   std::string why_;
@@ -140,7 +144,7 @@ class Version2 : public Cgroups {
     const std::string group = parent_ + "/" + uid;
     if (!WriteText(group + "/cgroup.kill", "1")) KillMembers(group);
   }
-  void Remove(const std::string& uid) override { rmdir((parent_ + "/" + uid).c_str()); }
+  bool Remove(const std::string& uid) override { return RemoveDirectory(parent_ + "/" + uid); }
 
  private:
   std::string parent_;
@@ -179,8 +183,12 @@ class Version1 : public Cgroups {
       WriteText(freezer->second + "/" + uid + "/freezer.state", "THAWED");
   }
 
-  void Remove(const std::string& uid) override {
-    for (const auto& [controller, parent] : parents_) rmdir((parent + "/" + uid).c_str());
+  bool Remove(const std::string& uid) override {
+    bool removed = true;
+    for (const auto& [controller, parent] : parents_) {
+      removed = RemoveDirectory(parent + "/" + uid) && removed;
+    }
+    return removed;
   }
 
  private:

@@ -46,8 +46,8 @@ class Cgroups {
   virtual base::Result<Group> Make(const std::string& uid, const GroupLimits& limits) = 0;
   // Ends what is left in it.
   virtual void Kill(const std::string& uid) = 0;
-  // Does nothing while somebody is in it.
-  virtual void Remove(const std::string& uid) = 0;
+  // False, and nothing changed: somebody is in it.
+  virtual bool Remove(const std::string& uid) = 0;
 };
 
 struct CgroupPlace {

@@ -158,7 +158,7 @@ class BareVersion2 : public Cgroups {
   void Kill(const std::string& uid) override {
     std::ofstream(parent_ + "/" + uid + "/cgroup.kill") << "1";
   }
-  void Remove(const std::string& uid) override { rmdir((parent_ + "/" + uid).c_str()); }
+  bool Remove(const std::string& uid) override { return rmdir((parent_ + "/" + uid).c_str()) == 0; }
 
  private:
   std::string parent_;
@@ -220,6 +220,23 @@ TEST_F(RunnerTest, AReplicaThatTakesTooMuchMemoryIsNamed) {
     EXPECT_EQ(own_code.reason, "Error");
   }
   EXPECT_THAT(own_code.message, ::testing::HasSubstr("memory limit"));
+}
+
+TEST_F(RunnerTest, WhoHidesFromAKilledShimIsFoundInItsGroup) {
+  if (runner_->Limits().backend == "none") GTEST_SKIP() << runner_->Limits().why;
+  // Without the mark in its environment, in another session, and its parent is the shim's.
+  runner_->Start(Shell("hidden", "env -i setsid sh -c 'echo $$ >" + data_ +
+                                     "/pid; while :; do sleep 1; done' & sleep 1000"));
+  Await<port::Started>("hidden");
+  AwaitOutside([&] { return ReadText(data_ + "/pid").ends_with('\n'); });
+  AwaitOutside([&] { return runner_->RunningNow().size() == 1; });
+  const auto groups = FindCgroups(place_)->Make("hidden", {});
+  kill(static_cast<pid_t>(runner_->RunningNow().front().shim_pid), SIGKILL);
+  Await<Exited>("hidden");
+  EXPECT_NE(kill(std::stoi(ReadText(data_ + "/pid")), 0), 0);
+  for (const std::string& directory : groups->directories) {
+    EXPECT_FALSE(fs::exists(directory)) << directory;
+  }
 }
 
 TEST_F(RunnerTest, ABombIsBoundedAndEnded) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -69,10 +70,31 @@ std::optional<shim::Spec> ReplicaDir::ReadSpec() const {
   return bytes ? shim::DecodeSpec(*bytes) : std::nullopt;
 }
 
-std::optional<shim::Ended> ReplicaDir::ReadExit(std::int64_t start) const {
-  const auto bytes = shim::ReadFile(File("exit"), kExitLimit);
+std::optional<shim::Ended> ReplicaDir::ReadEnd(std::string_view name, std::int64_t start) const {
+  const auto bytes = shim::ReadFile(File(name), kExitLimit);
   auto ended = bytes ? shim::DecodeEnded(*bytes) : std::nullopt;
   return ended && ended->start == start ? ended : std::nullopt;
+}
+
+std::optional<shim::Ended> ReplicaDir::ReadExit(std::int64_t start) const {
+  auto ended = ReadEnd("exit", start);
+  return ended ? ended : ReadEnd("taken", start);
+}
+
+void ReplicaDir::Take(std::int64_t start) const {
+  if (ReadEnd("exit", start)) rename(File("exit").c_str(), File("taken").c_str());
+}
+
+bool ReplicaDir::IsTaken(std::int64_t start) const {
+  return ReadEnd("taken", start).has_value();
+}
+
+bool ReplicaDir::HasBegun(std::int64_t start) const {
+  return access(File(std::to_string(start) + ".log").c_str(), F_OK) == 0;
+}
+
+void ReplicaDir::ForgetEnds() const {
+  for (const char* const name : {"exit", "taken"}) unlink(File(name).c_str());
 }
 
 Descriptor ReplicaDir::TakeLock() const {

@@ -1,7 +1,8 @@
 // One replica's directory below the data directory, and what lies in it.
 //
-// `spec` (what was started last), `exit` (how it ended), `lock` (held by the shim for its whole
-// life, by the server while it starts one), `<start>.log…`, `module.sock`. Any thread.
+// `spec` (what was started last), `exit` (how it ended; renamed to `taken` once that is known for
+// good), `lock` (held by the shim for its whole life, by the server while it starts one),
+// `<start>.log…`, `module.sock`. Any thread.
 #pragma once
 
 #include <optional>
@@ -42,8 +43,15 @@ class ReplicaDir {
   bool Make() const;
   void Erase() const;
   std::optional<shim::Spec> ReadSpec() const;
-  // Of this start only.
+  // Of this start only; also when it was taken.
   std::optional<shim::Ended> ReadExit(std::int64_t start) const;
+  // The end of this start is known for good.
+  void Take(std::int64_t start) const;
+  bool IsTaken(std::int64_t start) const;
+  // Whether its shim ever ran.
+  bool HasBegun(std::int64_t start) const;
+  // Before a start: of none before it.
+  void ForgetEnds() const;
 
   // An open file description that holds the lock until its last duplicate is closed. None: a shim
   // of this replica lives (or the directory is missing).
@@ -51,6 +59,8 @@ class ReplicaDir {
   bool IsLocked() const;
 
  private:
+  std::optional<shim::Ended> ReadEnd(std::string_view name, std::int64_t start) const;
+
   std::string path_;
 };
 

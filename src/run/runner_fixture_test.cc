@@ -31,14 +31,14 @@ base::Instant WallClock::Now() const {
   return {std::chrono::duration_cast<std::chrono::milliseconds>(now).count()};
 }
 
-RunnerTest::RunnerTest() {
-  std::string name = "/tmp/pondage-run-test-XXXXXX";
+RunnerTest::RunnerTest(const std::string& below) {
+  std::string name = below + "/pondage-run-test-XXXXXX";
   EXPECT_NE(mkdtemp(name.data()), nullptr);
   data_ = name;
   settings_.data_dir = data_;
   settings_.shim = std::string(PONDAGE_BIN_DIR) + "/pondage-shim";
   place_ = ThisMachine();
-  place_.name = name.substr(5);
+  place_.name = std::filesystem::path(name).filename();
   StartServer();
 }
 
@@ -62,9 +62,9 @@ RunnerTest::~RunnerTest() {
     });
   }
   for (const char* controller : {"memory", "cpu", "pids", "freezer", "unified"}) {
-    rmdir(("/sys/fs/cgroup/" + std::string(controller) + "/" + data_.substr(5)).c_str());
+    rmdir(("/sys/fs/cgroup/" + std::string(controller) + "/" + place_.name).c_str());
   }
-  rmdir(("/sys/fs/cgroup/" + data_.substr(5)).c_str());
+  rmdir(("/sys/fs/cgroup/" + place_.name).c_str());
   std::filesystem::remove_all(data_);
 }
 

@@ -27,7 +27,7 @@ class WallClock : public port::Clock {
 
 class RunnerTest : public ::testing::Test {
  protected:
-  RunnerTest();
+  explicit RunnerTest(const std::string& below = "/tmp");
   ~RunnerTest() override;
 
   // A new server on the same directory; the one before is gone.

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <atomic>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -29,6 +29,7 @@ namespace {
 constexpr std::int64_t kTickMs = 1000;
 constexpr std::int64_t kSoonMs = 10;
 constexpr int kLockAttempts = 1000;  // of kSoonMs: how long a start waits for the shim before it
+constexpr int kRemovals = 200;       // ... of kSoonMs: how long what was killed may take to be gone
 constexpr std::size_t kErrorLimit = 4096;
 
 port::Said Reading(const shim::State& state) {
@@ -110,6 +111,7 @@ class ShimRunner::Core {
     for (const auto& [uid, one] : running_) running.push_back(one);
     return running;
   }
+  std::size_t Held() const { return held_; }
   const LimitsReport& limits() const { return limits_; }
   port::Exec& execs() { return execs_; }
 
@@ -130,11 +132,13 @@ class ShimRunner::Core {
     bool kill = false;
     bool unwanted = false;  // nobody knows it: it ends without a word
     bool erase = false;
+    int removals = 0;  // of its control group, tried in vain
     std::string checkpoint_dir;
   };
 
   Replica* Find(const std::string& uid);
   void AdoptOne(const Known& known);
+  void Drop(const std::string& uid);
   void Spawned(const std::string& uid, pid_t child);
   void Reap(int handle);
   Replica& TakeOver(const std::string& uid, Replica replica, bool was_running);
@@ -145,6 +149,7 @@ class ShimRunner::Core {
   void Attach(Replica& replica, int connection, const shim::State& state);
   void CheckEnded(const std::string& uid);
   port::Reading EndOf(const std::string& uid, const Replica& replica) const;
+  bool EndRemnants(const std::string& uid, Replica& replica);
   void Settle(const std::string& uid, Replica& replica);
   bool Withdraw(const std::string& uid);
   void Order(Replica& replica);
@@ -175,6 +180,7 @@ class ShimRunner::Core {
 
   mutable std::mutex mutex_;
   std::map<std::string, Running> running_;
+  std::atomic<std::size_t> held_ = 0;  // size of replicas_
 
   Reactor reactor_;
   Reactor slow_;
@@ -200,6 +206,7 @@ void ShimRunner::Core::Start(const port::Launch& launch, int attempt) {
   const ReplicaDir directory(settings_.data_dir, launch.uid);
   if (known == nullptr) {
     if (const auto spec = directory.ReadSpec(); spec && spec->start >= launch.start) {
+      if (directory.IsTaken(launch.start)) return;
       AdoptOne({launch.uid, launch.start, launch.checkpoint_dir});  // it was started before
       return;
     }
@@ -243,7 +250,14 @@ ShimRunner::Core::Replica& ShimRunner::Core::TakeOver(const std::string& uid, Re
     });
   }
   if (!std::exchange(ticking_, true)) reactor_.After(kTickMs, [this] { Tick(); });
-  return replicas_[uid] = std::move(replica);
+  Replica& taken = replicas_[uid] = std::move(replica);
+  held_ = replicas_.size();
+  return taken;
+}
+
+void ShimRunner::Core::Drop(const std::string& uid) {
+  replicas_.erase(uid);
+  held_ = replicas_.size();
 }
 
 void ShimRunner::Core::Spawned(const std::string& uid, pid_t child) {
@@ -277,7 +291,9 @@ void ShimRunner::Core::OnState(int connection, shim::State state) {
     strangers_[connection] = std::move(state);
     return;
   }
-  if (replica != nullptr || !ReplicaDir::IsName(state.uid)) {
+  // The last words of a shim that has ended may come when nothing of it is held any more.
+  if (replica != nullptr || !ReplicaDir::IsName(state.uid) ||
+      !ReplicaDir(settings_.data_dir, state.uid).IsLocked()) {
     sockets_.Close(connection);
     return;
   }
@@ -382,21 +398,39 @@ port::Reading ShimRunner::Core::EndOf(const std::string& uid, const Replica& rep
   lost.start = start;
   lost.code = 137;
   lost.reason = "Lost";
-  lost.message = !this_start                 ? "nothing is known of it on this machine"
-                 : spec->boot_id != boot_id_ ? "the machine was restarted while it ran"
-                                             : "its shim was killed";
+  if (!this_start) {
+    lost.message = "nothing is known of it on this machine";
+  } else if (spec->boot_id != boot_id_) {
+    lost.message = "the machine was restarted while it ran";
+  } else if (!replica.told_started && !directory.HasBegun(start)) {
+    lost.message = "the server ended before its shim had begun";
+  } else {
+    // Whoever killed it, the machine did not fail: a program that does it may not gain by it.
+    lost.reason = "Error";
+    lost.message = "its shim was killed";
+  }
   lost.at = clock_.Now();
   lost.at_monotonic_ms = BoottimeMs();
   lost.boot_id = boot_id_;
   return lost;
 }
 
+// Of a shim that could not do it. False: not yet, and it is tried again: until then the replica
+// holds what it was given.
+bool ShimRunner::Core::EndRemnants(const std::string& uid, Replica& replica) {
+  const auto spec = ReplicaDir(settings_.data_dir, uid).ReadSpec();
+  if (!spec || spec->boot_id != boot_id_) return true;  // none of it can be there
+  cgroups_->Kill(uid);
+  if (!KillRemnants(uid)) return false;
+  // Who hid its mark is still in its group. A group that it divided is never empty: not for ever.
+  if (cgroups_->Remove(uid) || ++replica.removals > kRemovals) return true;
+  reactor_.After(kSoonMs, [this, uid] { CheckEnded(uid); });
+  return false;
+}
+
 void ShimRunner::Core::Settle(const std::string& uid, Replica& replica) {
   const ReplicaDir directory(settings_.data_dir, uid);
-  if (!directory.ReadExit(replica.start)) {
-    cgroups_->Kill(uid);
-    if (!KillRemnants(uid)) return;  // the tick tries again: until then it holds what it was given
-  }
+  if (!directory.ReadExit(replica.start) && !EndRemnants(uid, replica)) return;
   cgroups_->Remove(uid);
   replica.settled = true;
   replica.end = EndOf(uid, replica);
@@ -421,7 +455,11 @@ void ShimRunner::Core::Settle(const std::string& uid, Replica& replica) {
   } else if (!replica.unwanted) {
     Emit(*replica.end);
   }
-  if (replica.erase) Erase(uid);
+  if (replica.erase) {
+    Erase(uid);
+  } else if (std::holds_alternative<port::NotStarted>(*replica.end)) {
+    Drop(uid);  // nobody forgets what never was; asked again, its directory answers
+  }
 }
 
 void ShimRunner::Core::Tick() {
@@ -514,7 +552,8 @@ void ShimRunner::Core::Kill(const std::string& uid) {
 void ShimRunner::Core::Forget(const std::string& uid, int start) {
   const Replica* const replica = Find(uid);
   if (replica == nullptr || !replica->settled || replica->start != start) return;
-  unlink(ReplicaDir(settings_.data_dir, uid).File("exit").c_str());
+  ReplicaDir(settings_.data_dir, uid).Take(start);
+  Drop(uid);
 }
 
 void ShimRunner::Core::Erase(const std::string& uid) {
@@ -526,7 +565,7 @@ void ShimRunner::Core::Erase(const std::string& uid) {
     return;
   }
   if (replica == nullptr && directory.IsLocked()) return;
-  replicas_.erase(uid);
+  Drop(uid);
   slow_.Post([directory, volumes = settings_.data_dir + "/volumes/" + uid] {
     directory.Erase();
     std::error_code ignored;
@@ -570,6 +609,9 @@ port::Exec& ShimRunner::Execs() {
 }
 std::vector<Running> ShimRunner::RunningNow() const {
   return core_->RunningNow();
+}
+std::size_t ShimRunner::Held() const {
+  return core_->Held();
 }
 LimitsReport ShimRunner::Limits() const {
   return core_->limits();

@@ -4,7 +4,8 @@
 // thread of its own, which starts shims, talks to them and reads what they left on disk; a second
 // one does what may be slow (looking for checkpoints, removing directories). Invariants:
 //   1. A replica is alive exactly as long as its lock is held; that is asked, never guessed.
-//   2. What is known after a restart is what the directories say; memory only saves asking.
+//   2. What is known after a restart is what the directories say; memory only saves asking, and
+//      holds nothing of what has ended and was forgotten.
 #pragma once
 
 #include <memory>
@@ -49,6 +50,8 @@ class ShimRunner : public port::Runner {
   // Further programs inside what runs here; not to be used once this is gone.
   port::Exec& Execs();
   std::vector<Running> RunningNow() const;
+  // How many are held in memory: those that run, and those whose end was not taken yet.
+  std::size_t Held() const;
   LimitsReport Limits() const;
 
  private:

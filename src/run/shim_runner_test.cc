@@ -209,9 +209,34 @@ TEST_F(RunnerTest, NothingOfAReplicaOutlivesItsShim) {
   AwaitOutside([&] { return runner_->RunningNow().size() == 1; });
   kill(static_cast<pid_t>(runner_->RunningNow().front().shim_pid), SIGKILL);
   const auto exited = Await<Exited>("victim");
-  EXPECT_EQ(exited.reason, "Lost");
+  EXPECT_EQ(exited.reason, "Error");
+  EXPECT_EQ(exited.message, "its shim was killed");
   EXPECT_EQ(exited.code, 137);
   EXPECT_TRUE(Alive("victim").empty());
+}
+
+TEST_F(RunnerTest, AProgramThatKillsItsShimHasFailed) {
+  // A failure of the machine would be restarted without being counted.
+  for (const char* script : {"kill -9 $PPID", "kill -9 $PPID; sleep 1000"}) {
+    const std::string uid = std::string("rogue-") + std::to_string(std::strlen(script));
+    runner_->Start(Shell(uid, script));
+    const auto exited = Await<Exited>(uid);
+    EXPECT_EQ(exited.reason, "Error") << exited.message;
+    EXPECT_EQ(exited.code, 137);
+    EXPECT_TRUE(Alive(uid).empty());
+  }
+}
+
+TEST_F(RunnerTest, AStartThatNoShimBeganIsNoFailureOfIt) {
+  const ReplicaDir directory(data_, "cut");
+  ASSERT_TRUE(directory.Make());
+  shim::Spec spec;
+  spec.uid = "cut";
+  spec.argv = {"true"};
+  spec.boot_id = shim::BootId();
+  ASSERT_TRUE(shim::ReplaceFile(directory.File("spec"), shim::Encode(spec)));
+  runner_->Start(Shell("cut", "true"));  // the server before was killed at this point
+  EXPECT_EQ(Await<Exited>("cut").reason, "Lost");
 }
 
 TEST_F(RunnerTest, AShimKilledWhileTheServerWasAwayIsLost) {
@@ -364,6 +389,74 @@ TEST_F(RunnerTest, StartsTwoHundredAtOnce) {
     EXPECT_EQ(Await<Exited>("many-" + std::to_string(i)).code, i % 7);
     EXPECT_EQ(Count<Started>("many-" + std::to_string(i)), 1u);
   }
+}
+
+// In memory where there is such a file system: the disk would be most of it.
+class ManyTest : public RunnerTest {
+ protected:
+  ManyTest() : RunnerTest(access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp") {}
+};
+
+TEST_F(ManyTest, NothingIsHeldOfWhatHasEndedAndWasForgotten) {
+  constexpr int kMany = 10'000;
+  std::vector<port::Runner::Known> known;
+  for (int i = 0; i < kMany; ++i) {
+    const std::string uid = "past-" + std::to_string(i);
+    const ReplicaDir directory(data_, uid);
+    ASSERT_TRUE(directory.Make());
+    shim::Spec spec;
+    spec.uid = uid;
+    spec.argv = {"true"};
+    spec.boot_id = shim::BootId();
+    shim::Ended ended;
+    ended.uid = uid;
+    ended.code = i % 2;
+    ended.reason = i % 2 == 0 ? "Completed" : "Error";
+    ASSERT_TRUE(shim::ReplaceFile(directory.File("spec"), shim::Encode(spec), false));
+    ASSERT_TRUE(shim::ReplaceFile(directory.File("exit"), shim::Encode(ended), false));
+    known.push_back({uid, 0, ""});
+  }
+  runner_->Adopt(known);
+  AwaitThat([&] { return readings_.size() == kMany; });
+  EXPECT_EQ(runner_->Held(), std::size_t{kMany});
+  for (const auto& one : known) runner_->Forget(one.uid, 0);
+  runner_->Start(Shell("never-was", "no-such-directory/program"));
+  auto failing = Program("never-was-2", {"/no/such/program"});
+  runner_->Start(failing);
+  Await<NotStarted>("never-was-2");
+  runner_->Start(Shell("past-7", "exit 3"));  // it was carried out long ago
+  runner_->Start(Shell("now", "exit 0"));
+  Await<Exited>("now");
+  EXPECT_EQ(Count<Exited>("past-7"), 1u);
+  runner_->Forget("now", 0);
+  AwaitOutside([&] { return runner_->Held() == 1; });  // "never-was", whose end was not taken
+  Await<Exited>("never-was");
+  // Asked again, as by a server that has lost its memory: the same answer.
+  StartServer();
+  runner_->Adopt({{"past-7", 0, ""}, {"now", 0, ""}});
+  EXPECT_EQ(Await<Exited>("past-7").reason, "Error");
+  EXPECT_EQ(Await<Exited>("now").reason, "Completed");
+  for (const auto& one : known) runner_->Erase(one.uid);
+  AwaitOutside([&] {
+    const std::filesystem::directory_iterator left(data_ + "/replicas");
+    return std::distance(begin(left), end(left)) == 3;
+  });
+}
+
+TEST_F(RunnerTest, ASecondServerTakesOverAHundredAtOnce) {
+  constexpr int kMany = 100;
+  std::vector<port::Runner::Known> known;
+  for (int i = 0; i < kMany; ++i) {
+    known.push_back({"kept-" + std::to_string(i), 0, ""});
+    runner_->Start(Program(known.back().uid, {"sleep", "1000"}));
+  }
+  for (const auto& one : known) Await<Started>(one.uid);
+  EndServer();
+  StartServer();
+  runner_->Adopt(known);
+  for (const auto& one : known) Await<Started>(one.uid);
+  for (const auto& one : known) runner_->Kill(one.uid);
+  for (const auto& one : known) EXPECT_EQ(Await<Exited>(one.uid).code, 137);
 }
 
 TEST_F(RunnerTest, ErasesWhatIsNoLongerNeeded) {

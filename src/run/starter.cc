@@ -73,7 +73,7 @@ Starter::~Starter() {
 
 std::variant<pid_t, port::NotStarted> Starter::Start(const port::Launch& launch, Descriptor lock) {
   const ReplicaDir directory(settings_.data_dir, launch.uid);
-  unlink(directory.File("exit").c_str());
+  directory.ForgetEnds();
   if (auto taken = PortsTaken(launch.ports); !taken.empty()) {
     port::NotStarted refusal{
         launch.uid, launch.start, "a port it needs is taken by another program", {}};

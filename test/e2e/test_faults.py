@@ -1,9 +1,11 @@
 """What goes wrong on a machine: full disks, deaths, reboots, programs that will not go. Nothing is lost or run twice."""
 import collections
 import errno
+import glob
 import json
 import os
 import random
+import re
 import signal
 import socket
 import ssl
@@ -223,6 +225,11 @@ class Machine(Fault):
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
+        for spec in glob.glob(os.path.join(pool.data, "replicas", "*", "spec")):
+            with open(spec, "rb") as file:
+                text = file.read()
+            with open(spec, "wb") as file:  # of the boot before this one
+                file.write(re.sub(rb"(?m)^boot-id (\d+) .*$", rb"boot-id 3 old", text))
         pool.start()
         pool.await_condition("never", "Failed")
         self.assertEqual(raw.own_status(pool, "never")["cause"]["reason"], "NodeLost")
