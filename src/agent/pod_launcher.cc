@@ -7,7 +7,6 @@
 #include <charconv>
 #include <filesystem>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include "agent/replica_env.h"
@@ -18,8 +17,6 @@
 
 namespace pondage::agent {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::string_view kEnvironment = "pondage.dev/environment";
 
@@ -50,7 +47,7 @@ base::Error Refused(base::Kind kind, const char* id, const std::string& object,
 
 // What of a Pod's metadata its launch needs.
 struct PodLauncher::Pod {
-  std::string uid, space;
+  std::string uid, space, job;
   boost::json::object annotations;
 
   static base::Result<Pod> Read(const std::string& body) {
@@ -59,7 +56,8 @@ struct PodLauncher::Pod {
       return std::unexpected(Refused(base::Kind::kInvalid, "PND-R007", "the Pod", "is no object"));
     }
     const auto& metadata = Member(parsed.get_object(), "metadata");
-    Pod pod{Text(metadata, "uid"), Text(metadata, "namespace"), Member(metadata, "annotations")};
+    Pod pod{Text(metadata, "uid"), Text(metadata, "namespace"),
+            Text(Member(metadata, "labels"), manifest::kJobName), Member(metadata, "annotations")};
     if (pod.uid.empty()) {
       return std::unexpected(Refused(base::Kind::kInvalid, "PND-R007", "the Pod", "has no uid"));
     }
@@ -71,6 +69,7 @@ PodLauncher::PodLauncher(LaunchSettings settings, DataOf data_of)
     : settings_(std::move(settings)),
       data_of_(std::move(data_of)),
       environments_(settings_.data_dir),
+      copies_(settings_.data_dir),
       server_(AccountOf(geteuid())) {
   REQUIRE(settings_.data_dir.starts_with('/'));
   if (server_.user != 0) server_.group = getegid();
@@ -120,6 +119,9 @@ base::Result<port::Launch> PodLauncher::LaunchOf(const std::string& pod_body, in
     TRY(auto scratch, MakeScratch(place));
     launch.working_dir = std::move(scratch);
   }
+  if (changes_account && copies_.Belongs(launch.working_dir, pod.space, pod.job)) {
+    TRY_DO(copies_.Give(launch.working_dir, account));
+  }
   if (changes_account) {
     launch.user_id = account.user;
     launch.group_id = account.group;
@@ -144,27 +146,15 @@ base::Result<port::Launch> PodLauncher::LaunchOf(const std::string& pod_body, in
   return launch;
 }
 
-// The annotation is the author's word: it is taken only for what `pondage run` makes for this very
-// job, `work/<job>-<letters>`. Removing many files takes its time, so it is renamed here and
-// removed on a thread of its own.
+// The annotation is the author's word: it is taken only for what `pondage run` made for this very
+// job.
 void PodLauncher::Discard(const std::string& job_body) {
   const auto job = manifest::ParseJson(job_body);
   if (!job || !job->is_object()) return;
   const boost::json::object& metadata = Member(job->get_object(), "metadata");
-  const fs::path copy = Text(Member(metadata, "annotations"), manifest::kWorkDir);
-  const fs::path folder = fs::path(settings_.data_dir) / "work";
-  const std::string name = copy.filename().string();
-  const std::string prefix = Text(metadata, "name") + "-";
-  if (copy.parent_path() != folder || !name.starts_with(prefix)) return;
-  if (name.find('-', prefix.size()) != std::string::npos) return;  // of a job `<job>-<more>`
-  std::error_code error;
-  const fs::path gone = folder / (".gone-" + name);
-  fs::rename(copy, gone, error);
-  if (error) return;
-  std::thread([gone] {
-    std::error_code ignored;
-    fs::remove_all(gone, ignored);
-  }).detach();
+  const std::filesystem::path copy = Text(Member(metadata, "annotations"), manifest::kWorkDir);
+  if (copies_.Belongs(copy, Text(metadata, "namespace"), Text(metadata, "name")))
+    copies_.Discard(copy);
 }
 
 }  // namespace pondage::agent

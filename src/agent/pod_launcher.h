@@ -11,6 +11,7 @@
 
 #include "agent/account.h"
 #include "agent/environments.h"
+#include "agent/work_copies.h"
 #include "manifest/pod.h"
 #include "port/launcher.h"
 
@@ -44,6 +45,7 @@ class PodLauncher : public port::Launcher {
   LaunchSettings settings_;
   DataOf data_of_;
   Environments environments_;
+  WorkCopies copies_;
   Account server_;
 };
 

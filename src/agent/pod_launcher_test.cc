@@ -71,26 +71,38 @@ class LauncherTest : public ::testing::Test {
   fs::path data_;
 };
 
+std::string JobWithCopy(const fs::path& copy, const std::string& space = "ml") {
+  return R"({"metadata":{"name":"mnist","namespace":")" + space +
+         R"(","annotations":{"pondage.dev/workdir":")" + copy.string() + R"("}}})";
+}
+
 TEST_F(LauncherTest, AWorkingCopyGoesWithItsJobAndNothingElseDoes) {
-  fs::create_directories(data_ / "work/mnist-abc/deep");
-  fs::create_directories(data_ / "work/other-abc");
-  fs::create_directories(data_ / "work/mnist-two-abc");
-  fs::create_directories(directory_ / "precious/mnist-abc");
+  fs::create_directories(data_ / "work/ml.mnist-abc/deep");
+  const fs::path kStrange[] = {data_ / "work/ml.other-abc", data_ / "work/ml.mnist-two-abc",
+                               data_ / "work/mnist-abc", data_ / "work/ml.mnist-",
+                               directory_ / "precious/ml.mnist-abc"};
+  for (const fs::path& strange : kStrange) fs::create_directories(strange);
   auto launcher = Launcher();
-  const auto discard = [&](const fs::path& copy) {
-    launcher.Discard(R"({"metadata":{"name":"mnist","annotations":{"pondage.dev/workdir":")" +
-                     copy.string() + R"("}}})");
-  };
-  discard(data_ / "work/mnist-abc");
-  EXPECT_FALSE(fs::exists(data_ / "work/mnist-abc"));
-  for (const fs::path& strange :
-       {data_ / "work/other-abc", data_ / "work/mnist-two-abc", directory_ / "precious/mnist-abc",
-        data_ / "work/../../precious/mnist-abc", fs::path("/"), fs::path()}) {
-    discard(strange);
+  launcher.Discard(JobWithCopy(data_ / "work/ml.mnist-abc", "theirs"));  // a manifest copied there
+  EXPECT_TRUE(fs::exists(data_ / "work/ml.mnist-abc"));
+  launcher.Discard(JobWithCopy(data_ / "work/ml.mnist-abc"));
+  EXPECT_FALSE(fs::exists(data_ / "work/ml.mnist-abc"));
+  for (const fs::path& strange : kStrange) launcher.Discard(JobWithCopy(strange));
+  for (const fs::path& odd :
+       {data_ / "work/../../precious/ml.mnist-abc", data_ / "work", data_ / "work/.", fs::path("/"),
+        fs::path(), fs::path("work/ml.mnist-abc")}) {
+    launcher.Discard(JobWithCopy(odd));
   }
-  EXPECT_TRUE(fs::exists(data_ / "work/other-abc"));
-  EXPECT_TRUE(fs::exists(data_ / "work/mnist-two-abc"));
-  EXPECT_TRUE(fs::exists(directory_ / "precious/mnist-abc"));
+  for (const fs::path& strange : kStrange) EXPECT_TRUE(fs::exists(strange)) << strange;
+}
+
+TEST_F(LauncherTest, WhatACrashLeftOfACopyIsRemovedAtTheNextStart) {
+  fs::create_directories(data_ / "work/.gone-ml.mnist-abc/deep");
+  fs::create_directories(data_ / "work/ml.mnist-xyz");
+  const auto launcher = Launcher();
+  for (int i = 0; i < 10'000 && fs::exists(data_ / "work/.gone-ml.mnist-abc"); ++i) usleep(1000);
+  EXPECT_FALSE(fs::exists(data_ / "work/.gone-ml.mnist-abc"));
+  EXPECT_TRUE(fs::exists(data_ / "work/ml.mnist-xyz"));
 }
 
 TEST_F(LauncherTest, APodBecomesAProgramOfItsEnvironment) {
@@ -230,6 +242,100 @@ TEST_F(LauncherTest, ALinkLeftInAVolumeIsNotFollowed) {
                             .items = {}});
   EXPECT_FALSE(MakeVolumes(scratch, place, read));
   EXPECT_TRUE(fs::is_empty(directory_ / "precious"));
+}
+
+// As root, for another account. Its number is enough.
+class OtherAccountTest : public LauncherTest {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "only root can run jobs as somebody else";
+    fs::permissions(directory_, fs::perms(0755));
+    fs::permissions(data_, fs::perms(0711));
+    ASSERT_TRUE(Environments(data_).Add("tensorflow/tensorflow:2.15.1", directory_ / "venv"));
+    settings_.run_as = Account{kUser, kUser, "somebody", "/"};
+  }
+  static std::string WithHostPath(const fs::path& path, const std::string& sub_path = "") {
+    return Pod(R"("volumes": [{"name": "host", "hostPath": {"path": ")" + path.string() +
+               R"("}}], )" +
+               Container(R"("command": ["true"], "volumeMounts": [{"name": "host", "subPath": ")" +
+                         sub_path + R"(", "mountPath": "/host"}])"));
+  }
+  static uid_t OwnerOf(const fs::path& path) {
+    struct stat status{};
+    return lstat(path.c_str(), &status) == 0 ? status.st_uid : uid_t(-1);
+  }
+
+  static constexpr uid_t kUser = 54'321;
+  LaunchSettings settings_;
+};
+
+TEST_F(OtherAccountTest, AHostPathIsBoundOnlyWhereTheAccountMayGo) {
+  fs::create_directories(directory_ / "closed/inner");
+  fs::permissions(directory_ / "closed", fs::perms(0700));
+  fs::create_directories(directory_ / "open/sub");
+  fs::create_symlink(directory_ / "closed/inner", directory_ / "open/link");
+  auto launcher = Launcher(settings_);
+  struct Row {
+    fs::path path;
+    const char* sub_path;
+    bool allowed;
+  };
+  const Row kRows[] = {{directory_ / "open", "", true},
+                       {directory_ / "open", "sub", true},
+                       {directory_ / "closed", "", true},  // its own mode keeps the account out
+                       {directory_ / "closed/inner", "", false},
+                       {directory_ / "closed", "inner", false},
+                       {directory_ / "open/link", "", false},
+                       {directory_ / "open", "link", false},
+                       {"/proc/1/root", "", false},
+                       {directory_ / "missing", "", false}};
+  for (const Row& row : kRows) {
+    const auto launch = launcher.LaunchOf(WithHostPath(row.path, row.sub_path), 0);
+    EXPECT_EQ(launch.has_value(), row.allowed) << row.path << " " << row.sub_path;
+    if (launch) {
+      EXPECT_TRUE(launch->mounts.front().expected) << row.path;
+    } else {
+      EXPECT_EQ(launch.error().id, "PND-R005");
+    }
+  }
+  EXPECT_EQ(geteuid(), 0u);
+  EXPECT_TRUE(fs::exists(directory_ / "closed/inner"));  // we still are who we were
+}
+
+TEST_F(OtherAccountTest, ItsOwnGroupsCount) {
+  // The group that the account has by its entry; here it has none but its own.
+  fs::create_directories(directory_ / "team/inner");
+  fs::permissions(directory_ / "team", fs::perms(0750));
+  ASSERT_EQ(chown((directory_ / "team").c_str(), 0, kUser), 0);
+  EXPECT_TRUE(Launcher(settings_).LaunchOf(WithHostPath(directory_ / "team/inner"), 0));
+  ASSERT_EQ(chown((directory_ / "team").c_str(), 0, kUser + 1), 0);
+  EXPECT_FALSE(Launcher(settings_).LaunchOf(WithHostPath(directory_ / "team/inner"), 0));
+}
+
+TEST_F(OtherAccountTest, TheCopyThatRootMadeBecomesTheAccounts) {
+  const fs::path copy = data_ / "work/ml.mnist-abc";
+  fs::create_directories(copy / "deep");
+  std::ofstream(copy / "deep/train.py") << "";
+  fs::create_symlink("/etc/passwd", copy / "link");
+  std::ofstream(directory_ / "precious") << "";
+  fs::create_hard_link(directory_ / "precious", copy / "second-name");
+  fs::create_directories(data_ / "work/ml.other-abc");
+  auto launcher = Launcher(settings_);
+  const auto launch = [&](const fs::path& where) {
+    std::string pod =
+        Pod(Container(R"("command": ["true"], "workingDir": ")" + where.string() + "\""));
+    pod.insert(pod.find(R"("annotations")"),
+               R"("labels": {"training.kubeflow.org/job-name": "mnist"}, )");
+    return launcher.LaunchOf(pod, 0);
+  };
+  ASSERT_TRUE(launch(copy / "deep"));
+  for (const fs::path& path : {copy, copy / "deep", copy / "deep/train.py", copy / "link"}) {
+    EXPECT_EQ(OwnerOf(path), kUser) << path;
+  }
+  EXPECT_EQ(OwnerOf(directory_ / "precious"), 0u);
+  EXPECT_EQ(OwnerOf("/etc/passwd"), 0u);
+  ASSERT_TRUE(launch(data_ / "work/ml.other-abc"));
+  EXPECT_EQ(OwnerOf(data_ / "work/ml.other-abc"), 0u);
 }
 
 TEST(Account, OnlyRootBecomesSomebodyElse) {

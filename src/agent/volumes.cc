@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "agent/reach.h"
 #include "run/replica_dir.h"
 #include "shim/files.h"
 
@@ -44,24 +45,26 @@ base::Result<void> MakeDirectory(const fs::path& path, const VolumePlace& place,
   return {};
 }
 
-// `inner` below `root`, made where it lacks. Jobs can write there: a symbolic link on the way would
-// lead this account, which may be root, wherever they like.
-base::Result<void> MakeInner(const fs::path& root, const fs::path& inner,
-                             const VolumePlace& place) {
-  run::Descriptor at(open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+// `inner` below `root`, made where it lacks if `make`. Jobs can write there: a symbolic link on the
+// way would lead this account, which may be root, wherever they like.
+base::Result<port::FileId> FindInner(const fs::path& root, const fs::path& inner, bool make,
+                                     const VolumePlace& place) {
+  run::Descriptor at(open(root.c_str(), O_PATH | O_CLOEXEC));
+  struct stat status{};
   for (const fs::path& part : inner.lexically_normal()) {
     if (part.empty() || part == ".") continue;
-    const bool made = mkdirat(at.get(), part.c_str(), 0755) == 0;
-    run::Descriptor next(
-        openat(at.get(), part.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!next)
-      return std::unexpected(Unusable(root / inner, "passes through what is no directory"));
-    if (made && place.give && fchown(next.get(), place.account.user, place.account.group) != 0) {
+    const bool made = make && mkdirat(at.get(), part.c_str(), 0755) == 0;
+    run::Descriptor next(openat(at.get(), part.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    if (made && place.give &&
+        fchownat(next.get(), "", place.account.user, place.account.group, AT_EMPTY_PATH) != 0) {
       return std::unexpected(Unusable(root / inner, "cannot be given to " + place.account.name));
     }
     at = std::move(next);
+    if (at && fstat(at.get(), &status) == 0 && S_ISLNK(status.st_mode)) at = run::Descriptor();
   }
-  return {};
+  if (!at || fstat(at.get(), &status) != 0 || (make && !S_ISDIR(status.st_mode)))
+    return std::unexpected(Unusable(root / inner, "passes through what is no directory"));
+  return port::FileId{status.st_dev, status.st_ino};
 }
 
 base::Result<void> WriteFile(const fs::path& path, const std::string& bytes, mode_t mode,
@@ -156,6 +159,34 @@ base::Result<fs::path> MakeSource(const manifest::PodProgram::VolumeMount& mount
   return std::unexpected(Unusable(mount.target, "has a source of an unusable name"));
 }
 
+// Where root mounts for somebody else, it mounts nothing that the account could not reach itself.
+base::Result<port::FileId> ReachHostPath(const std::string& target, const fs::path& source,
+                                         const VolumePlace& place) {
+  auto reached = ReachAs(place.account, source);
+  if (reached) return *reached;
+  return std::unexpected(Unusable(target, source.string() + " " + reached.error().message));
+}
+
+base::Result<port::Mount> MakeMount(const manifest::PodProgram::VolumeMount& wanted,
+                                    std::size_t number, const VolumePlace& place,
+                                    const manifest::DataOf& read) {
+  if (!wanted.sub_path.empty() && !IsInner(wanted.sub_path)) {
+    return std::unexpected(
+        Unusable(wanted.target, "subPath " + wanted.sub_path + " leaves its volume"));
+  }
+  TRY(const fs::path volume, MakeSource(wanted, number, place, read));
+  const fs::path source = wanted.sub_path.empty() ? volume : volume / wanted.sub_path;
+  const bool data = wanted.source == Source::kConfigMap || wanted.source == Source::kSecret;
+  port::Mount mount{source.string(), wanted.target, wanted.read_only || data};
+  if (wanted.source != Source::kHostPath) {
+    TRY(const port::FileId found, FindInner(volume, wanted.sub_path, !data, place));
+    if (place.give) mount.expected = found;
+  } else if (place.give) {
+    TRY(mount.expected, ReachHostPath(wanted.target, source, place));
+  }
+  return mount;
+}
+
 }  // namespace
 
 base::Result<std::vector<port::Mount>> MakeVolumes(const manifest::PodProgram& program,
@@ -163,18 +194,8 @@ base::Result<std::vector<port::Mount>> MakeVolumes(const manifest::PodProgram& p
                                                    const manifest::DataOf& read) {
   std::vector<port::Mount> mounts;
   for (const auto& wanted : program.mounts) {
-    TRY(fs::path source, MakeSource(wanted, mounts.size(), place, read));
-    if (!wanted.sub_path.empty()) {
-      if (!IsInner(wanted.sub_path)) {
-        return std::unexpected(
-            Unusable(wanted.target, "subPath " + wanted.sub_path + " leaves its volume"));
-      }
-      const bool ours = wanted.source == Source::kEmptyDir || wanted.source == Source::kClaim;
-      if (ours) TRY_DO(MakeInner(source, wanted.sub_path, place));
-      source /= wanted.sub_path;
-    }
-    const bool data = wanted.source == Source::kConfigMap || wanted.source == Source::kSecret;
-    mounts.push_back({source.string(), wanted.target, wanted.read_only || data});
+    TRY(auto mount, MakeMount(wanted, mounts.size(), place, read));
+    mounts.push_back(std::move(mount));
   }
   return mounts;
 }

@@ -170,7 +170,8 @@ base::Result<void> Run::FindCopy() {
 
 void Run::SetCopy() {
   if (line_.Has("no-copy")) return;
-  place_.work_copy = fmt::format("{}/{}/{}-{}", data_dir_, kCopies, wish_.name, random_);
+  place_.work_copy =
+      fmt::format("{}/{}/{}.{}-{}", data_dir_, kCopies, place_.space, wish_.name, random_);
   place_.directory = place_.work_copy;
   facts_.copy =
       phrase::Fill(screen_.Pick("{n:file|files}, {size} -> {path}", "{n} 个文件, {size} -> {path}"),

@@ -22,11 +22,20 @@
 
 namespace pondage::port {
 
+// Names a file or directory of this machine whatever its path.
+struct FileId {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  auto operator<=>(const FileId&) const = default;
+};
+
 // A directory or file that appears at `target` for one replica alone.
 struct Mount {
   std::string source;  // absolute path on this machine; empty: a new empty directory
   std::string target;  // absolute path inside
   bool read_only = false;
+  // What was allowed: if the path leads anywhere else by then, the replica is not started.
+  std::optional<FileId> expected = std::nullopt;
   auto operator<=>(const Mount&) const = default;
 };
 

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "run/runner_fixture_test.h"
+#include "shim/process_tree.h"
 
 namespace pondage::run {
 namespace {
@@ -233,7 +234,8 @@ TEST_F(RunnerTest, WhoHidesFromAKilledShimIsFoundInItsGroup) {
   const auto groups = FindCgroups(place_)->Make("hidden", {});
   kill(static_cast<pid_t>(runner_->RunningNow().front().shim_pid), SIGKILL);
   Await<Exited>("hidden");
-  EXPECT_NE(kill(std::stoi(ReadText(data_ + "/pid")), 0), 0);
+  const auto hidden = shim::ReadProcess(std::stoi(ReadText(data_ + "/pid")));
+  EXPECT_TRUE(!hidden || hidden->state == 'Z');
   for (const std::string& directory : groups->directories) {
     EXPECT_FALSE(fs::exists(directory)) << directory;
   }

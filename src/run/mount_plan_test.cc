@@ -108,6 +108,28 @@ TEST_F(MountTest, AMountedReplicaIsStoppedAndTakenOverLikeAnyOther) {
   EXPECT_EQ(Await<Exited>("mounted").code, 42);
 }
 
+TEST_F(MountTest, WhatWasChangedAfterItWasAllowedIsNotShown) {
+  if (!cannot_.empty()) GTEST_SKIP() << "no mounts here: " << cannot_;
+  fs::create_directories(data_ + "/secret");
+  fs::create_directory_symlink(data_ + "/source", data_ + "/way");
+  struct stat status{};
+  ASSERT_EQ(stat((data_ + "/way").c_str(), &status), 0);
+  auto launch = Shell("shown", "ls /pondage-test-data");
+  launch.mounts = {{data_ + "/way", "/pondage-test-data", true}};
+  launch.mounts[0].expected = port::FileId{status.st_dev, status.st_ino};
+  runner_->Start(launch);
+  EXPECT_EQ(Await<Exited>("shown").code, 0);
+  EXPECT_EQ(Log("shown"), "hello\n");
+
+  fs::remove(data_ + "/way");
+  fs::create_directory_symlink(data_ + "/secret", data_ + "/way");
+  launch.uid = "kept";
+  runner_->Start(launch);
+  const auto refused = Await<NotStarted>("kept");
+  EXPECT_EQ(refused.id, "PND-R005");
+  EXPECT_THAT(refused.message, ::testing::HasSubstr("/pondage-test-data"));
+}
+
 TEST_F(MountTest, SaysWhenThisMachineCannotMount) {
   EXPECT_EQ(WhyNoMounts("/no/such/bwrap").empty(), false);
   settings_.bwrap = "/no/such/bwrap";

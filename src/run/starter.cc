@@ -1,17 +1,15 @@
 #include "run/starter.h"
 
 #include <fcntl.h>
-#include <grp.h>
-#include <pwd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstring>
 #include <utility>
 
+#include "run/groups.h"
 #include "run/mount_plan.h"
 #include "run/port_probe.h"
 #include "run/spawn.h"
@@ -37,20 +35,6 @@ Descriptor Words(const std::vector<std::string>& words) {
     return Descriptor();
   }
   return MoveUp(std::move(file));
-}
-
-// The account's supplementary groups; its own group alone when it has no entry.
-std::vector<std::int64_t> GroupsOf(uid_t user, gid_t group) {
-  std::array<char, 16 * 1024> buffer;
-  passwd entry{};
-  passwd* found = nullptr;
-  if (getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) {
-    return {group};
-  }
-  std::array<gid_t, 256> groups;
-  int count = groups.size();
-  if (getgrouplist(entry.pw_name, group, groups.data(), &count) < 0) return {group};
-  return {groups.begin(), groups.begin() + count};
 }
 
 port::NotStarted Refusal(const port::Launch& launch, const base::Error& error) {
@@ -156,6 +140,11 @@ base::Result<shim::Spec> Starter::MakeSpec(const port::Launch& launch,
   spec.boot_id = boot_id_;
   spec.written_unix_ms = clock_.Now().unix_ms;
   spec.checkpoint_dir = launch.checkpoint_dir;
+  for (const port::Mount& mount : launch.mounts) {
+    if (!mount.expected) continue;
+    spec.expected_files.push_back(std::to_string(mount.expected->device) + " " +
+                                  std::to_string(mount.expected->inode) + " " + mount.target);
+  }
   for (const auto& [name, value] : launch.env) {
     if (name != "PONDAGE_SOCKET" && name != "PONDAGE_POD") spec.env.push_back(name + "=" + value);
   }
@@ -164,7 +153,9 @@ base::Result<shim::Spec> Starter::MakeSpec(const port::Launch& launch,
   if (launch.user_id) {
     spec.user = *launch.user_id;
     spec.group = launch.group_id.value_or(*launch.user_id);
-    spec.groups = GroupsOf(*launch.user_id, static_cast<gid_t>(*spec.group));
+    for (const gid_t one : GroupsOf(*launch.user_id, static_cast<gid_t>(*spec.group))) {
+      spec.groups.push_back(one);
+    }
   } else if (launch.group_id) {
     spec.group = *launch.group_id;
     spec.groups = {*launch.group_id};

@@ -191,6 +191,7 @@ void SpecFields(Visitor& visit, T& spec) {
   visit("boot-id", spec.boot_id);
   visit("written-unix-ms", spec.written_unix_ms);
   visit("checkpoint-dir", spec.checkpoint_dir);
+  visit("expected-file", spec.expected_files);
 }
 
 template <class Visitor, class T>

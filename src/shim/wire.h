@@ -44,6 +44,7 @@ struct Spec {
   std::string boot_id;                  // of the boot it was written in
   std::int64_t written_unix_ms = 0;
   std::string checkpoint_dir;  // for the server alone, which may be another one by then
+  std::vector<std::string> expected_files;  // "DEVICE INODE PATH": else there is no start
   bool operator==(const Spec&) const = default;
 };
 

@@ -28,6 +28,7 @@ Spec FullSpec() {
   spec.boot_id = "b";
   spec.written_unix_ms = 1'700'000'000'000;
   spec.checkpoint_dir = "/c";
+  spec.expected_files = {"1 2 /a b", "3 4 /c"};
   return spec;
 }
 

@@ -1,0 +1,18 @@
+// What an account of this machine may reach: looked at with its own rights, not the server's.
+//
+// Any thread; may take as long as the file system does.
+#pragma once
+
+#include <string>
+
+#include "agent/account.h"
+#include "base/result.h"
+#include "port/runner.h"
+
+namespace pondage::agent {
+
+// What lies at `path`, found as that account would find it. kForbidden: it may not go there.
+// kNotFound: nothing is there. Only root can look as somebody else.
+base::Result<port::FileId> ReachAs(const Account& account, const std::string& path);
+
+}  // namespace pondage::agent

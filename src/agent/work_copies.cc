@@ -1,0 +1,91 @@
+#include "agent/work_copies.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace pondage::agent {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kGone = ".gone-";
+
+void RemoveAll(std::vector<fs::path> gone) {
+  if (gone.empty()) return;
+  std::thread([gone = std::move(gone)] {
+    std::error_code ignored;
+    for (const fs::path& one : gone) fs::remove_all(one, ignored);
+  }).detach();
+}
+
+// Not a file with a second name, which may lie where the account has no business.
+bool GiveOne(const fs::path& path, const Account& account) {
+  struct stat status{};
+  if (lstat(path.c_str(), &status) != 0) return false;
+  if (!S_ISDIR(status.st_mode) && status.st_nlink > 1) return true;
+  return lchown(path.c_str(), account.user, account.group) == 0;
+}
+
+}  // namespace
+
+WorkCopies::WorkCopies(const std::string& data_dir) : folder_(fs::path(data_dir) / "work") {
+  std::vector<fs::path> gone;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder_, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().filename().string().starts_with(kGone)) gone.push_back(entry->path());
+  }
+  RemoveAll(std::move(gone));
+}
+
+fs::path WorkCopies::CopyOf(const fs::path& path) const {
+  const fs::path inner = path.lexically_normal().lexically_relative(folder_);
+  return inner.empty() || *inner.begin() == ".." || *inner.begin() == "."
+             ? fs::path()
+             : folder_ / *inner.begin();
+}
+
+bool WorkCopies::Belongs(const fs::path& path, const std::string& space,
+                         const std::string& job) const {
+  const fs::path copy = CopyOf(path);
+  const std::string name = copy.filename().string();
+  const std::string prefix = space + "." + job + "-";
+  // Letters alone behind it: not of a job `<job>-<more>`.
+  return name.size() > prefix.size() && name.starts_with(prefix) &&
+         name.find_first_of("-.", prefix.size()) == std::string::npos;
+}
+
+base::Result<void> WorkCopies::Give(const fs::path& path, const Account& account) const {
+  const fs::path copy = CopyOf(path);
+  struct stat status{};
+  if (lstat(copy.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return {};  // no copy
+  if (status.st_uid == account.user || status.st_uid != geteuid()) return {};
+  std::error_code error;
+  bool given = true;
+  // It is root's alone until the last step, so nobody changes what is walked over.
+  for (fs::recursive_directory_iterator entry(copy, error), end; !error && entry != end;
+       entry.increment(error)) {
+    given = GiveOne(entry->path(), account) && given;
+  }
+  if (error || !given || !GiveOne(copy, account)) {
+    return base::Fail(base::Kind::kUnavailable, "PND-R006", copy.string(),
+                      "cannot be given to " + account.name);
+  }
+  return {};
+}
+
+// Removing many files takes its time, so it is renamed here and removed elsewhere.
+void WorkCopies::Discard(const fs::path& copy) const {
+  const fs::path whole = CopyOf(copy);
+  const fs::path gone = folder_ / (kGone + whole.filename().string());
+  std::error_code error;
+  fs::rename(whole, gone, error);
+  if (!error) RemoveAll({gone});
+}
+
+}  // namespace pondage::agent

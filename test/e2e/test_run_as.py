@@ -1,0 +1,154 @@
+"""Root's pool whose jobs run as an account of their own (`serve --run-as`): real only as root, and it says so otherwise."""
+import json
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from pool import PONDAGE, Pool, eventually, tfjob
+import junit
+
+
+def why_not():
+    if os.geteuid() != 0:
+        return "only root can make an account and run jobs as it"
+    missing = [name for name in ("useradd", "userdel", "groupadd", "groupdel") if not shutil.which(name)]
+    return "not on this machine: " + " ".join(missing) if missing else None
+
+
+@unittest.skipIf(why_not(), why_not())
+class RunAs(unittest.TestCase):
+    """One pool and one temporary account, a member of a group beside its own, for all tests."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.name = f"pondage-t{os.getpid()}"
+        cls.team = cls.name + "g"
+        cls.place = Path(tempfile.mkdtemp(prefix="pondage-run-as-"))
+        cls.addClassCleanup(shutil.rmtree, cls.place, ignore_errors=True)
+        cls.place.chmod(0o755)
+        cls.home = cls.place / "home"
+        subprocess.run(["groupadd", cls.team], check=True)
+        cls.addClassCleanup(subprocess.run, ["groupdel", cls.team], check=True)
+        subprocess.run(["useradd", "--create-home", "--home-dir", cls.home, "--groups", cls.team, cls.name],
+                       check=True, capture_output=True)
+        cls.addClassCleanup(subprocess.run, ["userdel", cls.name], check=True)
+        cls.account = pwd.getpwnam(cls.name)
+        cls.pool = Pool("--run-as", cls.name)
+        cls.pool.root.chmod(0o755)
+        cls.pool.__enter__()
+        cls.addClassCleanup(cls.pool.__exit__)
+
+    def apply(self, name, command, volumes=(), mounts=(), **more):
+        job = tfjob(name, command, **more)
+        pod = job["spec"]["tfReplicaSpecs"]["Worker"]["template"]["spec"]
+        pod["volumes"] = list(volumes)
+        pod["containers"][0]["volumeMounts"] = list(mounts)
+        self.pool.apply(job)
+        self.addCleanup(self.pool.kubectl, "delete", "tfjob", name, "--ignore-not-found", "--timeout=60s")
+
+    def output(self, name, script, **more):
+        self.apply(name, ["sh", "-c", script], **more)
+        self.pool.await_condition(name, "Succeeded")
+        return self.pool.logs(f"{name}-worker-0")
+
+    def owner(self, pid):
+        return os.stat(f"/proc/{pid}").st_uid
+
+    def running(self, name):
+        self.pool.await_condition(name, "Running")
+        return eventually("its program", lambda: self.pool.programs(name))
+
+    def test_account_groups_home_and_place(self):
+        said = self.output("who", "id -un; id -gn; id -Gn; echo $HOME $USER $LOGNAME; cd; touch here && pwd; "
+                                  "cd - >/dev/null; echo x >mine && cat mine; echo err >/dev/stderr").splitlines()
+        self.assertEqual(said[:2], [self.name, self.name])
+        self.assertEqual(set(said[2].split()), {self.name, self.team})
+        self.assertEqual(said[3:], [f"{self.home} {self.name} {self.name}", str(self.home), "x", "err"])
+
+    def test_what_is_roots_stays_roots(self):
+        said = self.output("peek", f"cd {self.pool.data}; cat admin.token pondage.sqlite kubeconfig pki/ca.key; "
+                                   "ls . replicas; cat replicas/*/spec; kill -9 $PPID; echo still here")
+        self.assertTrue(said.endswith("still here\n"), said)
+        for line in filter(None, said.splitlines()[:-1]):
+            self.assertRegex(line, "(?i)permission denied|not permitted|no such file", said)
+
+    def test_a_working_copy_made_by_root_is_the_jobs(self):
+        source = Path(tempfile.mkdtemp(prefix="pondage-source-"))
+        self.addCleanup(shutil.rmtree, source)
+        (source / "deep").mkdir()
+        (source / "deep/train.sh").write_text("pwd | tr -d '\\n' >deep/result\n")
+        done = self.pool.run("sh", "-c", f"cd {source} && exec \"$0\" \"$@\"", PONDAGE,
+                             "run", "--name", "copied", "--yes", "--", "sh", "deep/train.sh", check=False)
+        self.addCleanup(self.pool.kubectl, "delete", "tfjob", "copied", "--ignore-not-found", "--timeout=60s")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr + self.pool.log())
+        copy = Path(self.pool.job("copied")["metadata"]["annotations"]["pondage.dev/workdir"])
+        self.assertEqual((copy / "deep/result").read_text(), str(copy))
+        self.assertEqual((copy / "deep/result").stat().st_uid, self.account.pw_uid)
+        self.assertFalse((source / "deep/result").exists())
+        self.pool.kubectl("delete", "tfjob", "copied")
+        eventually("the copy is gone", lambda: not copy.exists())
+
+    def test_volumes_belong_to_the_account(self):
+        self.pool.apply({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "results"},
+                         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}})
+        self.pool.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "words"}, "data": {"a": "alpha"}})
+        self.pool.apply({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "key"}, "stringData": {"k": "hush"}})
+        said = self.output(
+            "volumes", "cat /words/a /key/k; echo kept >/out/file; echo x >/scratch/y && stat -c %U /scratch/y",
+            volumes=[{"name": "out", "persistentVolumeClaim": {"claimName": "results"}}, {"name": "tmp", "emptyDir": {}},
+                     {"name": "words", "configMap": {"name": "words"}}, {"name": "key", "secret": {"secretName": "key"}}],
+            mounts=[{"name": "out", "mountPath": "/out", "subPath": "run/1"}, {"name": "tmp", "mountPath": "/scratch"},
+                    {"name": "words", "mountPath": "/words"}, {"name": "key", "mountPath": "/key"}])
+        self.assertEqual(said, f"alphahush{self.name}\n")
+        kept = self.pool.data / "claims/default/results/run/1/file"
+        self.assertEqual((kept.read_text(), kept.stat().st_uid), ("kept\n", self.account.pw_uid))
+
+    def test_a_host_path_goes_where_the_account_may_go(self):
+        closed = self.place / "closed"
+        (closed / "inner").mkdir(parents=True)
+        (closed / "inner/file").write_text("root's\n")
+        closed.chmod(0o700)
+        team = self.place / "team"
+        (team / "inner").mkdir(parents=True)
+        (team / "inner/file").write_text("the team's\n")
+        shutil.chown(team, group=self.team)
+        team.chmod(0o750)
+
+        def show(name, path):
+            self.apply(name, ["cat", "/shown/file"], volumes=[{"name": "v", "hostPath": {"path": str(path)}}],
+                       mounts=[{"name": "v", "mountPath": "/shown"}])
+        show("allowed", team / "inner")
+        self.pool.await_condition("allowed", "Succeeded")
+        self.assertEqual(self.pool.logs("allowed-worker-0"), "the team's\n")
+        show("refused", closed / "inner")
+        self.pool.await_condition("refused", "Failed")
+        why = json.dumps(self.pool.job("refused")["status"])
+        self.assertIn(f"cannot be reached by {self.name}", why)
+
+    def test_checkpoints_that_only_it_can_read_are_seen(self):
+        place = self.home / "ckpt"
+        self.apply("saver", ["sh", "-c", f"umask 077; mkdir -p {place}; printf 'model_checkpoint_path: \"ckpt-7\"\\n' "
+                                         f">{place}/checkpoint; exec sleep 600"],
+                   annotations={"pondage.dev/checkpoint-dir": str(place)})
+        seen = eventually("its checkpoint", lambda: self.pool.status("saver").get("checkpoint"))
+        self.assertEqual(seen["step"], 7)
+
+    def test_it_is_stopped_taken_over_and_killed_like_any_other(self):
+        self.apply("kept", ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.1; done"], grace=1)
+        self.pool.await_log("kept-worker-0", "ready")
+        before = [pid for pid in self.running("kept") if self.owner(pid) == self.account.pw_uid][0]
+        self.pool.crash()
+        self.pool.start()
+        eventually("it is running", lambda: self.pool.holds("kept", "Running"))
+        self.assertEqual(self.owner(before), self.account.pw_uid)
+        self.assertIn(before, self.pool.programs("kept"))
+        self.pool.kubectl("delete", "tfjob", "kept", "--timeout=60s")
+        eventually("it is gone", lambda: not self.pool.programs("kept"))
+
+
+if __name__ == "__main__":
+    junit.main()
