@@ -141,7 +141,7 @@ BENCHMARK_DEFINE_F(Filled, OpenAndReadWhatIsLive)(benchmark::State& state) {
     state.ResumeTiming();
     store_ = Open(*directory_);
     benchmark::DoNotOptimize(store_->Live("pods").value());
-    benchmark::DoNotOptimize(store_->Due(base::kNever, 1).value());
+    benchmark::DoNotOptimize(store_->Due({0}, base::kNever, 1).value());
   }
   state.counters["resident_kib"] = static_cast<double>(ResidentKib());
 }

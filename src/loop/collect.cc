@@ -19,6 +19,7 @@ constexpr std::string_view kTfJobs = "tfjobs.kubeflow.org";
 void Turner::Remove(const port::Object& object, bool orphan) {
   const auto parsed = pending_.Parsed(object.key);
   if (!parsed) return;
+  CountKept(object.key, object.body.get(), nullptr);
   const auto* metadata = parsed->if_contains("metadata");
   const auto* finalizers = metadata != nullptr && metadata->is_object()
                                ? metadata->get_object().if_contains("finalizers")

@@ -185,8 +185,8 @@ void Turner::Decide(const pool::ForgetJob& decision) {
   ForgetLogs(job.identity, job.status);
   std::erase_if(loop_.pods_, [&](const auto& pod) { return pod.second.job == decision.job; });
   loop_.shown_.erase(decision.job);
-  loop_.jobs_.erase(JobKey(job.identity));
   if (const auto object = pending_.Get(JobKey(job.identity))) Remove(*object, false);
+  loop_.jobs_.erase(JobKey(job.identity));
   auto held = pending_.Parsed(JobKey(job.identity));
   if (!held) return;
   // Finalizers hold it: it stays to be seen, with nothing behind it.
@@ -201,14 +201,8 @@ void Turner::Decide(const pool::JobEnded& decision) {
   loop_.jobs_.erase(JobKey(job.identity));
   const auto object = pending_.Parsed(JobKey(job.identity));
   if (!object) return;
+  if (decision.expires == base::kNever) ++kept_more_;
   PutObject(JobKey(job.identity), *object, /*live=*/false, ExpiryOf(decision.expires, job.status));
-}
-
-// When an ended job's object is deleted: by its own TTL, else by the server's retention.
-std::optional<base::Instant> Turner::ExpiryOf(base::Instant own, const job::Status& status) const {
-  if (own != base::kNever) return own;
-  if (!loop_.settings_.keep_finished) return std::nullopt;
-  return status.completion_time.value_or(now_) + *loop_.settings_.keep_finished;
 }
 
 void Turner::Decide(const pool::WakeAt& decision) {

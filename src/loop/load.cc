@@ -172,6 +172,9 @@ base::Result<void> Loop::LoadKept(std::vector<pool::Fact>& facts) {
 base::Result<void> Loop::FinishLoad(const std::vector<pool::Fact>& facts) {
   pool_->Remember(facts);
   due_ = FindNextDue();
+  TRY(const std::size_t kept, store_.CountDue(kEndOfTime, base::kNever));
+  kept_ = static_cast<std::int64_t>(kept);
+  expiry_ = KeepsTooMany() ? clock_.Now() : FindNextExpiry();
   pool_wake_ = clock_.Now();
   queue_due_ = pool_wake_;  // what queues show may be older than the last step
   return {};

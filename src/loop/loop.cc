@@ -12,11 +12,6 @@
 #include "manifest/tfjob.h"
 
 namespace pondage::loop {
-namespace {
-
-constexpr base::Millis kRetry{1'000};
-
-}  // namespace
 
 Loop::Loop(Settings settings, port::Store& store, port::Runner& runner, port::Clock& clock,
            port::Launcher& launcher)
@@ -95,6 +90,7 @@ base::Instant Loop::Turn() {
     std::visit([&turn](auto& taken) { turn.Take(taken); }, input);
   }
   turn.TakeDue();
+  turn.TakeOldest();
   turn.Step();
   if (const auto committed = turn.Commit(); !committed) {
     // What was drafted is void, what the runner told is not: it is taken again after the reload.
@@ -113,7 +109,7 @@ base::Instant Loop::Turn() {
   turn.CarryOut();
   const std::scoped_lock lock(mutex_);
   if (!inputs_.empty() || !noted_.empty() || !loaded_) return now;
-  return std::min({pool_wake_, due_, queue_due_});
+  return std::min({pool_wake_, due_, expiry_, queue_due_});
 }
 
 // A disk that is full fills the log of a server that complains at every try.
@@ -152,10 +148,21 @@ manifest::PriorityOf Loop::Priorities() const {
 
 // Of an object that can be read: one that cannot is not due until somebody mends it.
 base::Instant Loop::FindNextDue() {
-  const auto due = store_.Due(base::kNever, set_aside_.size() + 1);
+  const auto due = store_.Due({0}, kEndOfTime - base::Millis{1}, set_aside_.size() + 1);
   if (!due) return clock_.Now() + kRetry;
   for (const auto& [at, key] : *due) {
     if (!set_aside_.Contains(key)) return at;
+  }
+  return base::kNever;
+}
+
+base::Instant Loop::FindNextExpiry() {
+  if (!settings_.keep_finished) return base::kNever;
+  const auto kept = store_.Due(kEndOfTime, base::kNever, set_aside_.size() + 1);
+  if (!kept) return clock_.Now() + kRetry;
+  for (const auto& [at, key] : *kept) {
+    if (set_aside_.Contains(key)) continue;
+    return base::Instant{(at - kEndOfTime).value} + *settings_.keep_finished;
   }
   return base::kNever;
 }

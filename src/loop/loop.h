@@ -39,11 +39,19 @@ struct Settings {
   std::size_t batch = 256;           // inputs per turn
   std::size_t queue_bound = 20'000;  // inputs waiting; a write beyond it is refused
   base::Millis event_ttl{3'600'000};
-  std::optional<base::Millis>
-      keep_finished;                    // finished jobs without a TTL of their own; none: for ever
+  // Finished jobs without a TTL of their own; the oldest go first. None: for ever, however many.
+  std::optional<base::Millis> keep_finished;
+  std::optional<std::int64_t> keep_finished_count;
   std::string node_name = "localhost";  // this machine
   std::string host_ip = "127.0.0.1";
 };
+
+// After the store failed.
+inline constexpr base::Millis kRetry{1'000};
+
+// Finished jobs that the server's retention is about are due, in the store, at the end of time: as
+// far behind it as their completion is behind 1970. So an index finds the oldest of them.
+inline constexpr base::Instant kEndOfTime{std::int64_t{1} << 52};
 
 class Loop : public port::Writer {
  public:
@@ -103,6 +111,10 @@ class Loop : public port::Writer {
   void RepeatStops();
   void Launch(const std::string& uid, const std::string& pod_body, int start);
   base::Instant FindNextDue();
+  base::Instant FindNextExpiry();
+  bool KeepsTooMany() const {
+    return settings_.keep_finished_count && kept_ > *settings_.keep_finished_count;
+  }
   manifest::PriorityOf Priorities() const;
 
   const Settings settings_;
@@ -119,7 +131,9 @@ class Loop : public port::Writer {
   // Facts that the last turn's decisions brought about, and that are durable with them.
   std::vector<pool::Fact> noted_;
   base::Instant pool_wake_ = base::kNever;
-  base::Instant due_ = base::kNever;  // of the store's next due object
+  base::Instant due_ = base::kNever;     // of the store's next due object
+  base::Instant expiry_ = base::kNever;  // of the oldest finished job that is kept, by age
+  std::int64_t kept_ = 0;                // finished jobs without a TTL of their own
   SetAside set_aside_;
   std::map<std::string, base::ReplicaId, std::less<>> pods_;  // Pods that exist, by uid
   std::map<base::JobId, std::vector<job::Replica>> shown_;    // replicas as their Pods show them

@@ -103,7 +103,7 @@ class LoopTest : public testing::Test {
   }
 
   void MakeLoop() {
-    loop_ = std::make_unique<Loop>(Settings{}, faulty_, runner_, clock_, launcher_);
+    loop_ = std::make_unique<Loop>(settings_, faulty_, runner_, clock_, launcher_);
   }
 
   static boost::json::object Object(const std::string& version, const std::string& kind,
@@ -173,6 +173,7 @@ class LoopTest : public testing::Test {
     return job->status;
   }
 
+  Settings settings_;
   port::ManualClock clock_;
   WornStore store_;
   port::FaultyStore faulty_;

@@ -112,27 +112,6 @@ void Turner::Take(const Loop::NodeInput& input) {
   }
 }
 
-void Turner::TakeDue() {
-  constexpr std::size_t kAtOnce = 100;
-  if (loop_.due_ > now_) return;
-  looked_for_due_ = true;
-  const auto due = loop_.store_.Due(now_, kAtOnce + loop_.set_aside_.size());
-  if (!due) return loop_.Complain("see what is due", due.error());
-  for (const auto& [at, key] : *due) {
-    if (pending_.IsChanged(key) || loop_.set_aside_.Contains(key)) continue;
-    const auto present = pending_.Get(key);
-    if (!present) {
-      if (present.error().kind == base::Kind::kUnavailable) return;  // the turn is void
-      loop_.set_aside_.Put(key, {"", SentenceOf(present.error()), {}});
-    } else if (key.kind == "tfjobs.kubeflow.org") {
-      RemoveJob(*present);
-    } else {
-      Remove(*present, false);
-    }
-  }
-  Collect();
-}
-
 // Where people look: an Event on each object that was set aside.
 void Turner::TellSetAside() {
   for (const port::Key& key : loop_.set_aside_.TakeNews()) {
@@ -212,7 +191,7 @@ void Turner::CountTurn() {
 void Turner::CarryOut() {
   loop_.noted_ = std::move(facts_);
   CountTurn();
-  NoteDue();
+  NoteWhatIsDue();
   for (Answer& answer : answers_) {
     if (!answer.object) {
       answer.done(std::unexpected(std::move(answer.object).error()));
@@ -252,13 +231,6 @@ void Turner::CarryOut() {
     }
   }
   if (reload_) loop_.loaded_ = false;
-}
-
-void Turner::NoteDue() {
-  for (const port::Change& change : pending_.batch().changes) {
-    if (change.due && !change.deleted) loop_.due_ = std::min(loop_.due_, *change.due);
-  }
-  if (looked_for_due_) loop_.due_ = loop_.FindNextDue();
 }
 
 }  // namespace pondage::loop

@@ -24,6 +24,7 @@ class Turner {
   void Take(const port::Reading& reading);
   void Take(const Loop::NodeInput& input);
   void TakeDue();
+  void TakeOldest();
 
   // The pool decides; its decisions are drafted as changes and orders.
   void Step();
@@ -46,7 +47,6 @@ class Turner {
 
   void TakeLast(const port::Exited& exit);
   void TellSetAside();
-  void NoteDue();
   bool IsStale(const base::ReplicaId& id, const port::Reading& reading) const;
 
   // write.cc: what a client's write changes
@@ -61,7 +61,13 @@ class Turner {
   base::Result<void> ExpectSpace(const port::Key& key);
   base::Result<void> Expect(const port::Write& write, const port::Object& old) const;
   bool IsLive(const port::Key& key) const;
+
+  // due.cc: what goes by itself
   std::optional<base::Instant> DueOf(const port::Key& key, const std::string& body) const;
+  base::Instant ExpiryOf(base::Instant own, const job::Status& status) const;
+  void CountKept(const port::Key& key, const std::string* before, const std::string* after);
+  void RemoveDue(const port::Key& key);
+  void NoteWhatIsDue();
 
   // collect.cc: what goes with a deleted object
   void Remove(const port::Object& object, bool orphan);
@@ -97,7 +103,6 @@ class Turner {
   void Decide(const pool::ForgetJob& decision);
   void Decide(const pool::JobEnded& decision);
   void Decide(const pool::WakeAt& decision);
-  std::optional<base::Instant> ExpiryOf(base::Instant own, const job::Status& status) const;
   void ShowReplicas(const pool::JobView& job);
   void ShowPod(const pool::JobView& job, const job::Replica& replica);
   void ShowQueues();
@@ -122,8 +127,9 @@ class Turner {
   std::vector<Answer> answers_;
   std::vector<Order> orders_;
   std::vector<pool::Decision> decisions_;
-  bool looked_for_due_ = false;
-  bool reload_ = false;  // an object that was set aside was mended: the pool is loaded anew
+  bool looked_for_due_ = false, looked_for_oldest_ = false;
+  std::int64_t kept_more_ = 0;  // finished jobs that are kept, more than before the turn
+  bool reload_ = false;         // an object that was set aside was mended: the pool is loaded anew
   std::vector<Ownerless> ownerless_;     // what they owned is still to be looked for
   std::vector<std::string> created_in_;  // namespaces of jobs that this turn creates
   std::vector<std::string> deleted_in_;  // ... and deletes

@@ -36,14 +36,6 @@ bool Turner::IsLive(const port::Key& key) const {
   return ReadAtStart(key.kind);
 }
 
-std::optional<base::Instant> Turner::DueOf(const port::Key& key, const std::string& body) const {
-  if (key.kind == "events") return now_ + loop_.settings_.event_ttl;
-  if (key.kind != kTfJobs || IsLive(key)) return std::nullopt;
-  const auto ended = manifest::DecodeTfJob(body, [](const std::string&) { return 0; });
-  if (!ended || ended->removed) return std::nullopt;
-  return ExpiryOf(job::ExpiresAt(ended->spec, ended->status).value_or(base::kNever), ended->status);
-}
-
 base::Result<void> Turner::Expect(const port::Write& write, const port::Object& old) const {
   const bool moved = write.expected && *write.expected != old.revision;
   const bool another = !write.expected_uid.empty() && write.expected_uid != old.uid;
@@ -103,6 +95,7 @@ base::Result<port::Object> Turner::ApplyReplace(const port::Write& write, const 
   change.due = DueOf(change.key, change.body);
   reload_ = reload_ || loop_.set_aside_.Contains(change.key);
   TRY_DO(Understand(change, old.created, /*is_new=*/false));
+  CountKept(change.key, old.body.get(), &change.body);
   return pending_.Put(change);
 }
 

@@ -40,8 +40,12 @@ class FaultyStore : public Store {
   base::Result<std::vector<Key>> Live(const std::string& kind) const override {
     return inner_.Live(kind);
   }
-  base::Result<std::vector<DueKey>> Due(base::Instant until, std::size_t limit) const override {
-    return inner_.Due(until, limit);
+  base::Result<std::vector<DueKey>> Due(base::Instant from, base::Instant until,
+                                        std::size_t limit) const override {
+    return inner_.Due(from, until, limit);
+  }
+  base::Result<std::size_t> CountDue(base::Instant from, base::Instant until) const override {
+    return inner_.CountDue(from, until);
   }
   base::Result<std::vector<std::string>> Records(const std::string& stream, std::size_t skip,
                                                  std::size_t limit) const override {

@@ -1,6 +1,7 @@
 #include "port/memory_store.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <tuple>
 
@@ -195,17 +196,24 @@ Result<std::vector<Key>> MemoryStore::Live(const std::string& kind) const {
   return live;
 }
 
-Result<std::vector<DueKey>> MemoryStore::Due(base::Instant until, std::size_t limit) const {
+Result<std::vector<DueKey>> MemoryStore::Due(base::Instant from, base::Instant until,
+                                             std::size_t limit) const {
   const std::scoped_lock lock(mutex_);
   std::vector<DueKey> due;
   for (const auto& [key, history] : versions_) {
     const Version* version = StateAt(history, newest_);
-    if (version == nullptr || !version->due || *version->due > until) continue;
+    if (version == nullptr || !version->due) continue;
+    if (*version->due < from || *version->due > until) continue;
     due.push_back({*version->due, key});
   }
   std::ranges::stable_sort(due, {}, &DueKey::due);
   if (due.size() > limit) due.resize(limit);
   return due;
+}
+
+Result<std::size_t> MemoryStore::CountDue(base::Instant from, base::Instant until) const {
+  TRY(const auto due, Due(from, until, std::numeric_limits<std::size_t>::max()));
+  return due.size();
 }
 
 Result<std::vector<std::string>> MemoryStore::Records(const std::string& stream, std::size_t skip,

@@ -26,7 +26,9 @@ class MemoryStore : public Store {
   base::Result<std::unique_ptr<Watch>> Follow(const std::string& kind, Revision from,
                                               OnEvents on_events) override;
   base::Result<std::vector<Key>> Live(const std::string& kind) const override;
-  base::Result<std::vector<DueKey>> Due(base::Instant until, std::size_t limit) const override;
+  base::Result<std::vector<DueKey>> Due(base::Instant from, base::Instant until,
+                                        std::size_t limit) const override;
+  base::Result<std::size_t> CountDue(base::Instant from, base::Instant until) const override;
   base::Result<std::vector<std::string>> Records(const std::string& stream, std::size_t skip,
                                                  std::size_t limit) const override;
 

@@ -122,14 +122,17 @@ TEST(MemoryStore, LiveAndDue) {
   b.due = base::Instant{100};
   ASSERT_TRUE(store.Commit({.changes = {a, b}}));
   EXPECT_EQ(store.Live("pods")->size(), 1u);
-  EXPECT_EQ(store.Due(base::Instant{99}, 9)->size(), 0u);
-  const auto due = store.Due(base::Instant{200}, 9).value();
+  EXPECT_EQ(store.Due({0}, {99}, 9)->size(), 0u);
+  const auto due = store.Due({0}, {200}, 9).value();
   ASSERT_EQ(due.size(), 2u);
   EXPECT_EQ(due[0].key.name, "b");
   EXPECT_EQ(due[0].due, base::Instant{100});
-  EXPECT_EQ(store.Due(base::kNever, 1)->size(), 1u);
+  EXPECT_EQ(store.Due({101}, {200}, 9)->size(), 1u);
+  EXPECT_EQ(store.CountDue({0}, {200}).value(), 2u);
+  EXPECT_EQ(store.CountDue({0}, {199}).value(), 1u);
+  EXPECT_EQ(store.Due({0}, base::kNever, 1)->size(), 1u);
   ASSERT_TRUE(store.Commit({.changes = {Delete("a"), Put("b", "2")}}));
-  EXPECT_TRUE(store.Due(base::kNever, 9)->empty());
+  EXPECT_TRUE(store.Due({0}, base::kNever, 9)->empty());
   EXPECT_TRUE(store.Live("pods")->empty());
 }
 

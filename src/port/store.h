@@ -127,8 +127,10 @@ class Store {
 
   // Keys, not objects: one that cannot be read must not hide the others.
   virtual base::Result<std::vector<Key>> Live(const std::string& kind) const = 0;
-  // Those whose due time is not after `until`, the earliest first, at most `limit`.
-  virtual base::Result<std::vector<DueKey>> Due(base::Instant until, std::size_t limit) const = 0;
+  // Those whose due time is in [from, until], the earliest first, at most `limit`.
+  virtual base::Result<std::vector<DueKey>> Due(base::Instant from, base::Instant until,
+                                                std::size_t limit) const = 0;
+  virtual base::Result<std::size_t> CountDue(base::Instant from, base::Instant until) const = 0;
 
   // Lines of a stream from `skip` on, at most `limit`.
   virtual base::Result<std::vector<std::string>> Records(const std::string& stream,

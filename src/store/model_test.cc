@@ -201,7 +201,9 @@ class Twins {
     EXPECT_EQ(Answer(real_->Live(kind)), Answer(model_.Live(kind)));
     const Instant now{random_.Between(-4, 31)};
     const std::size_t limit = 1 + random_.Below(9);
-    EXPECT_EQ(Answer(real_->Due(now, limit)), Answer(model_.Due(now, limit)));
+    const Instant from{random_.Between(-4, 31)};
+    EXPECT_EQ(Answer(real_->Due(from, now, limit)), Answer(model_.Due(from, now, limit)));
+    EXPECT_EQ(real_->CountDue(from, now).value(), model_.CountDue(from, now).value());
     const std::string stream = Space();
     const std::size_t skip = random_.Below(30);
     EXPECT_EQ(Answer(real_->Records(stream, skip, limit)),

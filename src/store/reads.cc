@@ -223,12 +223,13 @@ Result<std::vector<port::Key>> Live(Database& database, const std::string& kind)
   }
 }
 
-Result<std::vector<port::DueKey>> Due(Database& database, base::Instant until, std::size_t limit) {
+Result<std::vector<port::DueKey>> Due(Database& database, base::Instant from, base::Instant until,
+                                      std::size_t limit) {
   Query rows(database,
              "SELECT h.due_ms, k.name, h.space, h.name FROM head h INDEXED BY head_due"
-             " CROSS JOIN kind k ON k.id = h.kind WHERE h.due_ms <= ?1"
-             " ORDER BY h.due_ms, k.name, h.space, h.name LIMIT ?2");
-  rows.Bind(until.unix_ms).Bind(static_cast<std::int64_t>(limit));
+             " CROSS JOIN kind k ON k.id = h.kind WHERE h.due_ms BETWEEN ?1 AND ?2"
+             " ORDER BY h.due_ms, k.name, h.space, h.name LIMIT ?3");
+  rows.Bind(from.unix_ms).Bind(until.unix_ms).Bind(static_cast<std::int64_t>(limit));
   std::vector<port::DueKey> due;
   for (;;) {
     TRY(const bool there, rows.Step());
@@ -237,6 +238,13 @@ Result<std::vector<port::DueKey>> Due(Database& database, base::Instant until, s
         {{rows.Int(0)},
          {std::string(rows.Bytes(1)), std::string(rows.Bytes(2)), std::string(rows.Bytes(3))}});
   }
+}
+
+Result<std::size_t> CountDue(Database& database, base::Instant from, base::Instant until) {
+  Query row(database,
+            "SELECT count(*) FROM head INDEXED BY head_due WHERE due_ms BETWEEN ?1 AND ?2");
+  TRY(const std::int64_t count, row.Bind(from.unix_ms).Bind(until.unix_ms).Number());
+  return static_cast<std::size_t>(count);
 }
 
 Result<std::vector<std::string>> Records(Database& database, const std::string& stream,

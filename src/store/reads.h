@@ -18,8 +18,9 @@ namespace pondage::store {
 base::Result<port::Object> Get(Database& database, const port::Key& key);
 base::Result<port::Listing> List(Database& database, const port::ListQuery& query);
 base::Result<std::vector<port::Key>> Live(Database& database, const std::string& kind);
-base::Result<std::vector<port::DueKey>> Due(Database& database, base::Instant until,
-                                            std::size_t limit);
+base::Result<std::vector<port::DueKey>> Due(Database& database, base::Instant from,
+                                            base::Instant until, std::size_t limit);
+base::Result<std::size_t> CountDue(Database& database, base::Instant from, base::Instant until);
 base::Result<std::vector<std::string>> Records(Database& database, const std::string& stream,
                                                std::size_t skip, std::size_t limit);
 

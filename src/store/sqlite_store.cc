@@ -185,9 +185,15 @@ Result<std::vector<port::Key>> SqliteStore::Live(const std::string& kind) const 
   return store::Live(*reader, kind);
 }
 
-Result<std::vector<port::DueKey>> SqliteStore::Due(base::Instant until, std::size_t limit) const {
+Result<std::vector<port::DueKey>> SqliteStore::Due(base::Instant from, base::Instant until,
+                                                   std::size_t limit) const {
   TRY(const auto reader, readers_.Take());
-  return store::Due(*reader, until, limit);
+  return store::Due(*reader, from, until, limit);
+}
+
+Result<std::size_t> SqliteStore::CountDue(base::Instant from, base::Instant until) const {
+  TRY(const auto reader, readers_.Take());
+  return store::CountDue(*reader, from, until);
 }
 
 Result<std::vector<std::string>> SqliteStore::Records(const std::string& stream, std::size_t skip,

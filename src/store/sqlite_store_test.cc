@@ -259,7 +259,7 @@ TEST_F(SqliteStoreTest, ReadersAndWatchersBesideTheWriter) {
           continue;
         }
         ASSERT_TRUE(store->Get(Pod(1).key));
-        ASSERT_TRUE(store->Due(base::kNever, 1));
+        ASSERT_TRUE(store->Due({0}, base::kNever, 1));
       }
     });
   }
