@@ -76,10 +76,24 @@ const CLI::Validator kIsLength(
     },
     "TIME");
 
+// A number of jobs; none: however many.
+std::optional<std::int64_t> Count(const std::string& text) {
+  return text == "all" ? std::nullopt : std::optional(std::stoll(text));
+}
+
+const CLI::Validator kIsCount(
+    [](const std::string& text) {
+      const bool is_number = !text.empty() && text.size() <= 9 &&
+                             text.find_first_not_of("0123456789") == std::string::npos;
+      return is_number || text == "all" ? std::string() : text + " is no number and not `all`";
+    },
+    "N|all");
+
 struct Words {
   std::string listen = "127.0.0.1:6443";
   std::string restart_delay = "10s";
   std::string keep_finished;
+  std::string keep_finished_count = "all";
   bool verbose = false;
 };
 
@@ -97,6 +111,9 @@ void Describe(CLI::App& app, ServeSettings& settings, Words& words) {
   app.add_option("--keep-finished", words.keep_finished,
                  "delete finished jobs after (default: never)")
       ->check(kIsLength);
+  app.add_option("--keep-finished-count", words.keep_finished_count,
+                 "delete the oldest finished jobs beyond so many; 0: keep none (default: all)")
+      ->check(kIsCount);
   app.add_flag("-v,--verbose", words.verbose, "log more");
   app.set_config("--config", "", "settings file: one `name = value` a line, names as the flags'");
 }
@@ -179,6 +196,7 @@ int ServeMain(int argc, char** argv) {
   }
   settings.restart_delay = *Length(words.restart_delay);
   if (!words.keep_finished.empty()) settings.keep_finished = Length(words.keep_finished);
+  settings.keep_finished_count = Count(words.keep_finished_count);
   std::error_code error;
   settings.data_dir = fs::absolute(settings.data_dir, error).lexically_normal().string();
   const fs::path own = OwnDirectory();

@@ -255,6 +255,7 @@ base::Result<void> Server::Parts::StartLoop() {
   loop::Settings loop;
   loop.pool.job.restart_delay = settings_.restart_delay;
   loop.keep_finished = settings_.keep_finished;
+  loop.keep_finished_count = settings_.keep_finished_count;
   loop.node_name = PoolsNode();
   loop_ = std::make_unique<loop::Loop>(loop, *store_, *runner_, clock_, *launcher_);
   loop_->CountOn(page_);

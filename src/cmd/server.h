@@ -24,6 +24,7 @@ struct ServeSettings {
   std::string run_as;               // account of replicas; empty: this process's
   base::Millis restart_delay{10'000};
   std::optional<base::Millis> keep_finished;
+  std::optional<std::int64_t> keep_finished_count;
   std::string python_dir;  // the `pondage` module, on PYTHONPATH of each job
   std::string shim;        // pondage-shim
 };

@@ -29,6 +29,9 @@ Command Serve() {
        "失败作业首次重启前的等待, 之后加倍 (默认 10s)"},
       {"keep-finished", 0, "LENGTH", "delete finished jobs after this long (default: never)",
        "结束的作业保留多久 (默认: 一直保留)"},
+      {"keep-finished-count", 0, "N|all",
+       "delete the oldest finished jobs beyond so many (default all; 0: keep none)",
+       "结束的作业最多保留多少个, 先删除最早结束的 (默认 all, 全部保留; 0: 不保留)"},
       {"config", 0, "FILE", "settings: one `name = value` a line, names as the flags'",
        "配置文件: 每行 `名称 = 值`, 名称与参数相同"},
   };
