@@ -108,6 +108,7 @@ class ShimRunner::Core {
   std::vector<Running> RunningNow() const {
     const std::lock_guard lock(mutex_);
     std::vector<Running> running;
+    running.reserve(running_.size());
     for (const auto& [uid, one] : running_) running.push_back(one);
     return running;
   }
