@@ -162,6 +162,7 @@ class Version1 : public Cgroups {
   base::Result<Group> Make(const std::string& uid, const GroupLimits& limits) override {
     Group made;
     for (const auto& [controller, parent] : parents_) {
+      if (!IsWanted(controller, limits)) continue;
       const std::string group = parent + "/" + uid;
       if (!MakeDirectory(group)) return std::unexpected(NotSet(group));
       TRY_DO(SetLimit(controller, group, limits));
@@ -192,6 +193,14 @@ class Version1 : public Cgroups {
   }
 
  private:
+  // A group without a limit is no gift: in `cpu` all in it have the weight of one process beside
+  // it.
+  static bool IsWanted(const std::string& controller, const GroupLimits& limits) {
+    if (controller == "memory") return limits.memory.value > 0;
+    if (controller == "cpu") return limits.cpu.value > 0;
+    return true;
+  }
+
   static base::Result<void> SetLimit(const std::string& controller, const std::string& group,
                                      const GroupLimits& limits) {
     if (controller == "memory" && limits.memory.value > 0) {

@@ -114,6 +114,12 @@ TEST_F(FakeTree, Version1WithSharedAndMissingControllers) {
   EXPECT_EQ(group->freezer, root_ / "freezer/pool/a");
   EXPECT_EQ(Content("memory/pool/a/memory.limit_in_bytes"), "1073741824");
   EXPECT_EQ(Content("cpu,cpuacct/pool/a/cpu.cfs_quota_us"), "150000");
+
+  const auto free = groups->Make("b", {});
+  ASSERT_TRUE(free) << free.error().message;
+  EXPECT_EQ(free->directories, std::vector<std::string>{root_ / "freezer/pool/b"});
+  EXPECT_EQ(free->oom_file, "");
+  EXPECT_TRUE(groups->Remove("b"));
 }
 
 TEST_F(FakeTree, NothingThereIsSaid) {
@@ -133,9 +139,13 @@ TEST_F(FakeTree, NothingThereIsSaid) {
 // On this machine's own control groups.
 TEST_F(RunnerTest, AReplicaIsInAllItsGroupsFromItsFirstInstruction) {
   if (runner_->Limits().backend == "none") GTEST_SKIP() << runner_->Limits().why;
-  runner_->Start(Program("member", {"cat", "/proc/self/cgroup"}));
+  auto launch = Program("member", {"cat", "/proc/self/cgroup"});
+  launch.memory_limit = kLimits.memory;
+  launch.cpu_limit = kLimits.cpu;
+  launch.pids_limit = kLimits.pids;
+  runner_->Start(launch);
   Await<Exited>("member");
-  const auto groups = FindCgroups(place_)->Make("member", {});
+  const auto groups = FindCgroups(place_)->Make("member", kLimits);
   ASSERT_TRUE(groups);
   EXPECT_FALSE(groups->directories.empty());
   for (const std::string& directory : groups->directories) {

@@ -17,6 +17,7 @@
 #include <fstream>
 #include <map>
 
+#include "run/mount_plan.h"
 #include "run/replica_dir.h"
 #include "run/runner_fixture_test.h"
 #include "shim/files.h"
@@ -384,12 +385,19 @@ TEST_F(ExecTest, HasTheReplicasAccount) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give a replica another account";
   auto launch = Shell("host", "echo said >/dev/stderr; exec sleep 1000");
   launch.user_id = launch.group_id = 65534;
+  std::filesystem::create_directory(data_ + "/source");
+  std::ofstream(data_ + "/source/file") << "mounted\n";
+  if (WhyNoMounts("bwrap").empty()) launch.mounts = {{data_ + "/source", "/no-such-place", true}};
   std::filesystem::permissions(data_, std::filesystem::perms(0755));
   runner_->Start(launch);
   Await<Started>("host");
   AwaitOutside([&] { return Log("host") == "said\n"; });  // its streams can be opened by name
   const auto session = Exec("host", {"sh", "-c", "id -u; id -g; echo named >/dev/stdout"});
   EXPECT_EQ(All(session->out), "65534\n65534\nnamed\n");
+  if (!launch.mounts.empty()) {
+    const auto mounted = Exec("host", {"cat", "/no-such-place/file"});
+    EXPECT_EQ(All(mounted->out), "mounted\n");
+  }
   const auto denied = Exec("host", {"cat", "/etc/shadow"});
   EXPECT_NE(Result(*denied)->code, 0);
 }
