@@ -12,6 +12,8 @@
 #include <utility>
 #include <variant>
 
+#include "client/tls.h"
+
 namespace pondage::client {
 
 namespace asio = boost::asio;
@@ -26,36 +28,6 @@ namespace {
 constexpr std::uint64_t kLargestAnswer = std::uint64_t{1} << 30;
 constexpr auto kConnectLimit = std::chrono::seconds(10);
 constexpr auto kNoLimit = std::chrono::hours(24 * 365);
-
-error_code SetUpTls(asio::ssl::context& context, const ServerPlace& place) {
-  error_code error;
-  if (place.skip_verify) {
-    context.set_verify_mode(asio::ssl::verify_none, error);
-  } else {
-    context.set_verify_mode(asio::ssl::verify_peer, error);
-    if (place.ca_pem.empty()) {
-      context.set_default_verify_paths(error);
-    } else if (!error) {
-      context.add_certificate_authority(asio::buffer(place.ca_pem), error);
-    }
-  }
-  if (!error && !place.client_cert_pem.empty()) {
-    context.use_certificate_chain(asio::buffer(place.client_cert_pem), error);
-    if (!error) {
-      context.use_private_key(asio::buffer(place.client_key_pem), asio::ssl::context::pem, error);
-    }
-  }
-  return error;
-}
-
-std::string TlsReason(SSL* ssl, const error_code& error) {
-  const long verdict = ssl == nullptr ? X509_V_OK : SSL_get_verify_result(ssl);
-  if (verdict != X509_V_OK) {
-    return fmt::format("its certificate is not accepted: {}",
-                       X509_verify_cert_error_string(verdict));
-  }
-  return error.message();
-}
 
 }  // namespace
 
@@ -177,14 +149,7 @@ base::Result<void> Client::Wire::Open(const ServerPlace& place, const std::stop_
 base::Result<void> Client::Wire::Shake(const ServerPlace& place, const std::stop_token& stop) {
   Tls& tls = *std::get<std::unique_ptr<Tls>>(stream);
   SSL* ssl = tls.native_handle();
-  error_code not_an_address;
-  asio::ip::make_address(place.host, not_an_address);
-  if (not_an_address) {
-    SSL_set_tlsext_host_name(ssl, place.host.c_str());
-    SSL_set1_host(ssl, place.host.c_str());
-  } else {
-    X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), place.host.c_str());
-  }
+  ExpectHost(ssl, place.host);
   const error_code error = Await(kConnectLimit, stop, [&](auto done) {
     tls.async_handshake(asio::ssl::stream_base::client, std::move(done));
   });

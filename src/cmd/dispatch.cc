@@ -11,13 +11,14 @@
 namespace pondage::cmd {
 namespace {
 
-// Attached `run`, and `wait --exit-status`, stand for the job: every number is the program's, so
-// our own failures all share 125.
+// Attached `run`, `exec`, and `wait --exit-status`, stand for the job: every number is the
+// program's, so our own failures all share 125.
 bool StandsForJob(const std::vector<std::string>& words) {
   const auto end = std::ranges::find(words, "--");
   const auto has = [&](std::string_view word) {
     return std::find(words.begin(), end, word) != end;
   };
+  if (has("exec")) return true;
   if (has("run")) return !has("--detach") && !has("-d") && !has("--dry-run");
   return has("wait") && has("--exit-status");
 }

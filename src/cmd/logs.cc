@@ -21,35 +21,6 @@ namespace {
 using base::Fail;
 using base::Kind;
 
-struct Source {
-  std::string replica;  // "worker/1"
-  std::string pod;
-};
-
-// Role and index in the forms people type: worker/1, worker-1, worker1 is refused.
-base::Result<std::string> ReplicaName(std::string text) {
-  for (char& c : text) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-  const std::size_t split = text.find_last_of("/-");
-  if (split == std::string::npos || split == 0 || split + 1 == text.size() ||
-      text.find_first_not_of("0123456789", split + 1) != std::string::npos) {
-    return Fail(Kind::kInvalid, "PND-C002", "",
-                fmt::format("\"{}\" is no replica: write worker/1, chief/0, ps/2", text));
-  }
-  text[split] = '/';
-  return text;
-}
-
-std::vector<Source> SourcesOf(const view::JobView& job, const std::string& only) {
-  std::vector<Source> all;
-  for (const auto& [role, count] : job.asked) {
-    for (int i = 0; i < count; ++i) {
-      Source source{fmt::format("{}/{}", role, i), fmt::format("{}-{}-{}", job.name, role, i)};
-      if (only.empty() || source.replica == only) all.push_back(std::move(source));
-    }
-  }
-  return all;
-}
-
 base::Result<std::string> QueryOf(const grammar::Invocation& line) {
   std::string query;
   TRY(const std::int64_t tail, line.Number("tail", -1, 0, 100'000'000));
@@ -63,7 +34,8 @@ base::Result<std::string> QueryOf(const grammar::Invocation& line) {
   return query;
 }
 
-std::string LogTarget(const std::string& space, const Source& source, const std::string& query) {
+std::string LogTarget(const std::string& space, const view::ReplicaPlace& source,
+                      const std::string& query) {
   return client::PodPath(space, source.pod) + "/log?container=tensorflow" + query;
 }
 
@@ -92,10 +64,11 @@ std::string_view TimeOf(const LogLine& line) {
 
 // Lines of all replicas in the order in which they were written.
 base::Result<void> PrintMerged(Context& context, client::Client& client, const std::string& space,
-                               const std::vector<Source>& sources, const std::string& query) {
+                               const std::vector<view::ReplicaPlace>& sources,
+                               const std::string& query) {
   std::vector<std::unique_ptr<Reader>> readers;
   int width = 0;
-  for (const Source& source : sources) {
+  for (const view::ReplicaPlace& source : sources) {
     auto& reader = readers.emplace_back(std::make_unique<Reader>());
     reader->replica = source.replica;
     width = std::max(width, terminal::Width(source.replica));
@@ -139,11 +112,11 @@ base::Result<void> PrintMerged(Context& context, client::Client& client, const s
 }
 
 base::Result<void> Download(Context& context, client::Client& client, const std::string& space,
-                            const std::vector<Source>& sources, const std::string& query,
-                            const std::string& folder) {
+                            const std::vector<view::ReplicaPlace>& sources,
+                            const std::string& query, const std::string& folder) {
   std::error_code bad;
   std::filesystem::create_directories(folder, bad);
-  for (const Source& source : sources) {
+  for (const view::ReplicaPlace& source : sources) {
     std::string file_name = source.replica + ".log";
     std::ranges::replace(file_name, '/', '-');
     const std::string path = folder + "/" + file_name;
@@ -170,18 +143,14 @@ base::Result<int> LogsMain(Context& context) {
   TRY(const std::string space, context.Space());
   std::string replica;
   if (line.Has("replica")) {
-    TRY(replica, ReplicaName(line.Value("replica")));
+    TRY(replica, view::ReplicaName(line.Value("replica")));
   }
   TRY(std::string query, QueryOf(line));
   TRY(const json::value object, client->Get(client::TfJobPath(space, line.words[0])));
   const view::JobView job = view::ViewJob(object);
-  const auto sources = SourcesOf(job, replica);
+  const auto sources = view::PlacesOf(job, replica);
   if (sources.empty()) {
-    std::vector<std::string> names;
-    for (const Source& source : SourcesOf(job, "")) names.push_back(source.replica);
-    return Fail(Kind::kNotFound, "PND-C016", job.name,
-                fmt::format("job {} has no replica {}\nit has {}", job.name, replica,
-                            terminal::Join(names, ", ")));
+    return std::unexpected(view::NoSuchReplica(job, replica));
   }
   if (line.Has("download")) {
     TRY_DO(Download(context, *client, space, sources, query, line.Value("download")));

@@ -18,6 +18,7 @@ base::Result<int> PsMain(Context& context);
 base::Result<int> ShowMain(Context& context);
 base::Result<int> ExplainMain(Context& context);
 base::Result<int> LogsMain(Context& context);
+base::Result<int> ExecMain(Context& context);
 base::Result<int> WaitMain(Context& context);
 base::Result<int> StopMain(Context& context);
 base::Result<int> SuspendMain(Context& context);

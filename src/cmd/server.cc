@@ -361,7 +361,8 @@ base::Result<void> Server::Parts::StartApi() {
             }
             return page_.Text();
           },
-      .own_view = [this](const api::Request& request) { return views_->Answer(request); }});
+      .own_view = [this](const api::Request& request) { return views_->Answer(request); },
+      .exec = &runner_->Execs()});
   TRY_DO(api_->Start());
   certificate_pem_ = certificate.certificate_pem;
   TRY_DO(Keep(settings_.data_dir + "/address", Url() + "\n"));

@@ -268,6 +268,38 @@ std::vector<Command> Steering() {
   };
 }
 
+Command Exec() {
+  Command exec;
+  exec.name = "exec";
+  exec.words = "JOB [--replica R] -- CMD...";
+  exec.english = "run a further program inside a replica that runs";
+  exec.chinese = "在正在运行的副本中再运行一个程序";
+  exec.about_english =
+      "The program sees the replica's files, environment, GPUs and limits, and ends with it at the "
+      "latest. Its streams are this command's; on a terminal it gets one. Without --replica it is "
+      "the chief's, else worker 0's. The exit code is the program's own, 128+n for signal n, 126 "
+      "and 127 when it cannot be started; 125 when Pondage failed.";
+  exec.about_chinese =
+      "该程序看到副本的文件, 环境变量, GPU 和限制, 最迟与副本一起结束。输入输出就是本命令的; "
+      "在终端上会得到终端。没有 --replica 时选 chief, 否则选 worker 0。退出码是程序自己的, 被信号 "
+      "n "
+      "结束为 128+n, 无法启动为 126 和 127; Pondage 失败为 125。";
+  exec.flags = {
+      {"replica", 0, "R", "which one, as in worker/1", "哪一个副本, 如 worker/1"},
+      {"no-stdin", 0, "", "give it no input (in loops of a script)", "不提供输入 (脚本循环中)"},
+  };
+  exec.examples = {
+      {"pondage exec mnist-7 -- nvidia-smi", "its GPUs as the program sees them", "程序看到的 GPU"},
+      {"pondage exec mnist-7 --replica worker/1 -- bash", "a shell beside the training",
+       "在训练旁边打开 shell"},
+  };
+  exec.completes = Completes::kJobs;
+  exec.fewest = 1;
+  exec.most = 1;
+  exec.takes_program = true;
+  return exec;
+}
+
 }  // namespace
 
 std::vector<Command> JobCommands() {
@@ -275,6 +307,7 @@ std::vector<Command> JobCommands() {
   for (auto part : {Apply, Looking, Steering}) {
     for (Command& command : part()) all.push_back(std::move(command));
   }
+  all.push_back(Exec());
   return all;
 }
 

@@ -123,15 +123,15 @@ base::Result<void> CheckWords(const Invocation& line) {
   const Command& command = *line.command;
   const int count = static_cast<int>(line.words.size());
   if (command.takes_program) {
-    if (!line.words.empty()) {
+    if (count > command.most) {
+      const std::vector<std::string> extra(line.words.begin() + command.most, line.words.end());
       return std::unexpected(
           Usage(&command, fmt::format("put -- in front of the command: pondage {} ... -- {}",
-                                      command.name, terminal::ShellQuote(line.words))));
+                                      command.name, terminal::ShellQuote(extra))));
     }
     if (line.program.empty()) {
       return std::unexpected(Usage(&command, "no command: what is to be run stands behind --"));
     }
-    return {};
   }
   if (count < command.fewest) {
     return std::unexpected(

@@ -328,6 +328,37 @@ JobView ViewJob(const json::value& tfjob) {
   return view;
 }
 
+base::Result<std::string> ReplicaName(std::string text) {
+  text = Lower(text);
+  const std::size_t split = text.find_last_of("/-");
+  if (split == std::string::npos || split == 0 || split + 1 == text.size() ||
+      text.find_first_not_of("0123456789", split + 1) != std::string::npos) {
+    return base::Fail(base::Kind::kInvalid, "PND-C002", "",
+                      fmt::format("\"{}\" is no replica: write worker/1, chief/0, ps/2", text));
+  }
+  text[split] = '/';
+  return text;
+}
+
+std::vector<ReplicaPlace> PlacesOf(const JobView& job, const std::string& only) {
+  std::vector<ReplicaPlace> all;
+  for (const auto& [role, count] : job.asked) {
+    for (int i = 0; i < count; ++i) {
+      ReplicaPlace place{fmt::format("{}/{}", role, i), fmt::format("{}-{}-{}", job.name, role, i)};
+      if (only.empty() || place.replica == only) all.push_back(std::move(place));
+    }
+  }
+  return all;
+}
+
+base::Error NoSuchReplica(const JobView& job, const std::string& replica) {
+  std::vector<std::string> names;
+  for (const ReplicaPlace& place : PlacesOf(job, "")) names.push_back(place.replica);
+  return {base::Kind::kNotFound, "PND-C016", job.name,
+          fmt::format("job {} has no replica {}\nit has {}", job.name, replica,
+                      terminal::Join(names, ", "))};
+}
+
 std::string ReasonText(const JobView& job, const terminal::Screen& screen, base::Instant now) {
   switch (job.state) {
     case JobState::kRunning:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/instant.h"
+#include "base/result.h"
 #include "client/json.h"
 #include "terminal/screen.h"
 
@@ -91,6 +92,16 @@ struct JobView {
 };
 
 JobView ViewJob(const json::value& tfjob);
+
+struct ReplicaPlace {
+  std::string replica;  // "worker/1"
+  std::string pod;      // "mnist-7-worker-1"
+};
+// "worker/1" of the forms that people type: worker/1, Worker-1. PND-C002.
+base::Result<std::string> ReplicaName(std::string text);
+// All replicas that the specification asks for, or `only` that one.
+std::vector<ReplicaPlace> PlacesOf(const JobView& job, const std::string& only);
+base::Error NoSuchReplica(const JobView& job, const std::string& replica);  // PND-C016
 
 // The REASON column: why it waits, how far it is, how it ended.
 std::string ReasonText(const JobView& job, const terminal::Screen& screen, base::Instant now);
