@@ -1,0 +1,53 @@
+// What a workload is played on: the pool alone, or the whole server around it, in virtual time.
+//
+// One thread, driven by Player. Both hosts take the same decisions at the same instants (host_test
+// plays random workloads on both): the pool's is quick, the server's also goes through bytes, store
+// and loop.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/id.h"
+#include "base/instant.h"
+#include "base/result.h"
+#include "fleet/node.h"
+#include "port/clock.h"
+#include "port/runner.h"
+#include "queue/tree.h"
+#include "trace/workload.h"
+
+namespace pondage::replay {
+
+// A job of the workload as a TFJob: roles with equal members, under a number and a queue's name.
+struct Sheet {
+  std::size_t number = 0;  // by submission
+  const trace::Job* job = nullptr;
+  std::string queue;
+  std::map<base::Role, trace::Member> roles;
+};
+
+// The environment of a program names its job and machine so: "default/j17", "node-3".
+inline constexpr const char* kJobVariable = "JOB";
+inline constexpr const char* kNodeVariable = "NODE";
+
+class Host {
+ public:
+  virtual ~Host() = default;
+
+  virtual void See(fleet::Node node) = 0;
+  virtual void Put(const queue::Spec& queue) = 0;
+  virtual void Apply(const Sheet& sheet) = 0;
+  virtual void Tell(port::Reading reading) = 0;
+
+  // Decides on what it was told, and orders programs about. Gives the instant of its next turn;
+  // now, when there is more to do at once. Errors: a job or queue was refused.
+  virtual base::Result<base::Instant> Turn() = 0;
+};
+
+std::unique_ptr<Host> PoolHost(port::Runner& programs, const port::Clock& clock);
+std::unique_ptr<Host> ServerHost(port::Runner& programs, port::Clock& clock);
+
+}  // namespace pondage::replay

@@ -1,0 +1,41 @@
+// Plays a workload in virtual time with the real pool, alone or inside the real server.
+//
+// One thread. Deterministic: the same workload, machines and options give the same bytes. Ends come
+// before arrivals at one instant, and then the pool decides.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "base/instant.h"
+#include "base/result.h"
+#include "report/run.h"
+#include "trace/workload.h"
+
+namespace pondage::replay {
+
+struct Progress {
+  std::size_t finished = 0, jobs = 0;
+  std::size_t waiting = 0, running = 0;
+  base::Instant now;
+};
+
+struct Options {
+  std::uint64_t seed = 1;
+  std::string name = "pool";
+  bool server =
+      false;  // through the whole server: bytes, store and loop; the same decisions, slower
+  std::function<void(const Progress&)> on_progress;  // now and then
+};
+
+// Requires a workload that passed trace::Check and has machines. Errors: jobs that a TFJob cannot
+// say.
+base::Result<report::Run> Play(const trace::Workload& workload, const Options& options);
+
+// Every queue alone on machines for its guarantee, of the kind of the first machines; what it was
+// worth before there was a pool. Errors: also queues whose guarantee is no whole number of
+// machines.
+base::Result<report::Run> PlayIslands(const trace::Workload& workload, const Options& options);
+
+}  // namespace pondage::replay

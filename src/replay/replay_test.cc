@@ -1,0 +1,128 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/random.h"
+#include "replay/player.h"
+#include "report/report.h"
+#include "trace/yaml.h"
+
+namespace pondage::replay {
+namespace {
+
+trace::Workload Lab(std::string_view yaml) {
+  const trace::Files none = [](const std::string& path) -> base::Result<std::string> {
+    return base::Fail(base::Kind::kNotFound, "", path, "there is no such file");
+  };
+  auto workload = trace::Yaml(yaml, none);
+  if (!workload) ADD_FAILURE() << workload.error().object << ": " << workload.error().message;
+  return workload.value_or(trace::Workload{});
+}
+
+report::Run Played(const trace::Workload& workload, bool server = false) {
+  auto run = Play(workload, {.server = server});
+  if (!run) ADD_FAILURE() << run.error().object << ": " << run.error().message;
+  return run.value_or(report::Run{});
+}
+
+const report::Job& Named(const report::Run& run, std::string_view name) {
+  return *std::ranges::find(run.jobs, name, &report::Job::name);
+}
+
+std::string Text(report::Run run) {
+  return report::ToCsv(report::ReportOf("", "", "", {std::move(run)}));
+}
+
+constexpr std::string_view kTwoServers = R"(
+fleet: [{servers: 2, gpus: 8}]
+queues: [{name: vision, guarantee: 8}, {name: nlp, guarantee: 8}]
+jobs:
+  - {name: big, queue: vision, gpus: 16, lasts: 3h, submitted: 30m}
+  - {name: sweep, queue: nlp, gpus: 2, lasts: 50m, times: 12, every: 9m}
+  - {name: odd, queue: vision, gpus: 12, lasts: 20m, submitted: 10h}
+)";
+
+TEST(Play, EveryJobRunsAsLongAsItsWorkTakes) {
+  const report::Run run = Played(Lab(kTwoServers));
+  ASSERT_EQ(run.jobs.size(), 14u);
+  for (const report::Job& job : run.jobs) {
+    ASSERT_TRUE(job.finished) << job.name;
+    ASSERT_EQ(job.stays.size(), 1u) << job.name;
+    EXPECT_EQ(job.stays[0].to - job.stays[0].from, *job.duration) << job.name;
+    EXPECT_GE(job.stays[0].from, job.submit) << job.name;
+  }
+  const report::Job& odd = Named(run, "odd");  // eight and four GPUs: a worker and a chief
+  EXPECT_EQ(odd.stays[0].from, odd.submit);
+}
+
+TEST(Play, IslandsAreAloneOnTheirGuarantee) {
+  const auto run = PlayIslands(Lab(R"(
+fleet: [{servers: 2, gpus: 8}]
+queues: [{name: a, guarantee: 8}, {name: b, guarantee: 8}]
+jobs:
+  - {name: one, queue: a, gpus: 8, lasts: 1h}
+  - {name: two, queue: a, gpus: 8, lasts: 1h}
+  - {name: three, queue: b, gpus: 1, lasts: 1h}
+)"),
+                               {});
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_TRUE(run->islands);
+  EXPECT_EQ(run->gpu, base::WholeGpus(16));
+  const report::Job& two = Named(*run, "two");  // b's machine is idle and out of reach
+  EXPECT_EQ(two.stays[0].from - two.submit, base::SecondsLong(3'600));
+}
+
+TEST(Play, GpuTypesHaveTheirSpeed) {
+  const report::Run run = Played(Lab(R"(
+fleet: [{name: fast, servers: 1, gpus: 8, type: A100}, {name: slow, servers: 1, gpus: 8, type: K80}]
+jobs:
+  - {name: a, gpus: 8, type: A100, steps: 1000, speeds: {A100: 10, K80: 1}}
+  - {name: k, gpus: 8, type: K80, steps: 1000, speeds: {A100: 10, K80: 1}}
+)"));
+  EXPECT_EQ(Named(run, "a").stays[0].to - Named(run, "a").stays[0].from, base::SecondsLong(100));
+  EXPECT_EQ(Named(run, "k").stays[0].to - Named(run, "k").stays[0].from, base::SecondsLong(1'000));
+}
+
+TEST(Play, SaysWhatATfJobCannotSay) {
+  const auto refused = [](std::string_view jobs) {
+    const auto run =
+        Play(Lab("fleet: [{servers: 2, gpus: 8}]\njobs:\n  - " + std::string(jobs)), {});
+    return run ? "played" : run.error().object + ": " + run.error().message;
+  };
+  EXPECT_EQ(refused("{name: a, gpus: 0.5, lasts: 1s}"),
+            "job a: shares of a GPU cannot be played yet");
+  EXPECT_EQ(refused("{name: a, type: [T4, V100], lasts: 1s}"),
+            "job a: a choice of GPU types cannot be played yet");
+  EXPECT_EQ(refused("{name: a, members: [{workers: 2}, {workers: 3}], lasts: 1s}"),
+            "job a: its members are of more kinds than one chief and equal workers");
+}
+
+trace::Workload RandomLab(std::uint64_t seed) {
+  base::Random random(seed);
+  std::string yaml =
+      "fleet: [{servers: 3, gpus: 4}]\nqueues: [{name: a, guarantee: 4}, {name: b, "
+      "limit: 8}]\njobs:\n";
+  for (int i = 0; i < 60; ++i) {
+    yaml += "  - {name: j" + std::to_string(i) + ", user: u" + std::to_string(random.Below(3)) +
+            ", queue: " + (random.OneIn(2) ? "a" : "b") +
+            ", gpus: " + std::to_string(1 + random.Below(8)) +
+            ", lasts: " + std::to_string(random.Between(1, 500)) +
+            "s, submitted: " + std::to_string(random.Between(0, 2'000)) + "s";
+    if (random.OneIn(2)) yaml += ", limit: " + std::to_string(random.Between(500, 900)) + "s";
+    yaml += "}\n";
+  }
+  return Lab(yaml);
+}
+
+// The law of this room: the pool alone and the whole server decide alike, and each twice the same.
+TEST(Hosts, DecideAlikeToTheByte) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    const trace::Workload lab = RandomLab(seed);
+    const std::string on_pool = Text(Played(lab));
+    EXPECT_EQ(on_pool, Text(Played(lab))) << "seed " << seed;
+    EXPECT_EQ(on_pool, Text(Played(lab, true))) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace pondage::replay

@@ -1,0 +1,39 @@
+// The real pool in virtual time against the reference, where both must agree: jobs of one size are
+// served strictly as they came, whatever fits otherwise.
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "reference.h"
+#include "replay/player.h"
+#include "trace/read.h"
+
+namespace pondage {
+namespace {
+
+TEST(RealPool, ServesPhillyJobsOfOneSizeAsFifoDoes) {
+  auto read = trace::Read(trace::Disk(PONDAGE_SOURCE_DIR "/data/traces"), trace::Format::kPhilly,
+                          "philly/jobs.csv",
+                          {.from = base::Instant{1'506'816'000'000},
+                           .until = base::Instant{1'512'086'400'000},
+                           .queues = {"103959", "ed69ec"},
+                           .fleet = {{.name = "node", .count = 4, .gpus = 8}}});
+  ASSERT_TRUE(read) << read.error().message;
+  std::erase_if(read->jobs,
+                [](const trace::Job& job) { return trace::GpuOf(job) != base::WholeGpus(1); });
+  ASSERT_GT(read->jobs.size(), 1'500u);
+  std::vector<reference::Job> plain;
+  for (const trace::Job& job : read->jobs)
+    plain.push_back({job.submit.unix_ms, job.duration.value, 1});
+  const auto starts = reference::Starts(plain, 4, 8, reference::Policy::kFifo);
+  ASSERT_GT(reference::MeanWaitS(plain, starts), 60) << "nothing waits: nothing is compared";
+  const auto run = replay::Play(*read, {});
+  ASSERT_TRUE(run) << run.error().message;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    ASSERT_EQ(run->jobs[i].stays.front().from.unix_ms, starts[i]) << run->jobs[i].name;
+  }
+}
+
+}  // namespace
+}  // namespace pondage
