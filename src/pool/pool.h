@@ -38,7 +38,8 @@ struct JobView {
   job::Status status;
   bool removed = false;               // deletion was asked for
   base::Instant wake = base::kNever;  // when it wants to be judged again
-  base::Instant reason_at{0};         // when its reason was last refreshed
+  // When its reason was last refreshed; none: as it was loaded.
+  std::optional<base::Instant> reason_at;
   base::Instant progress_at{0};       // when a reported step last counted as a change
 };
 

@@ -99,7 +99,9 @@ void Pool::PlanWaiting(base::Instant now, std::vector<Decision>& out) {
 void Pool::Refuse(JobView& job, const plan::Refusal& refusal, base::Instant now,
                   base::Millis refresh) {
   const bool news = !job.status.reason || job.status.reason->id != refusal.id;
-  if (!news && now - job.reason_at < refresh) return;
+  // A start with thousands waiting does not begin by saying to each what was said to it before.
+  if (!job.reason_at) job.reason_at = now;
+  if (!news && now - *job.reason_at < refresh) return;
   job.reason_at = now;
   job::Reason reason = ReasonOf(refusal, Names());
   if (job.status.reason == reason) return;
