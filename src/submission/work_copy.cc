@@ -142,6 +142,7 @@ namespace {
 // The largest entries of the top level, for the error.
 std::string Largest(const std::map<std::string, std::int64_t>& by_top) {
   std::vector<std::pair<std::int64_t, std::string>> sizes;
+  sizes.reserve(by_top.size());
   for (const auto& [name, size] : by_top) sizes.emplace_back(-size, name);
   std::ranges::sort(sizes);
   std::vector<std::string> texts;
@@ -155,15 +156,26 @@ base::Error Unreadable(const std::string& path, const std::error_code& error) {
   return {Kind::kInvalid, "PND-C010", "", fmt::format("cannot read {}: {}", path, error.message())};
 }
 
-// A virtual environment is a tree of its own: it is recorded as the job's environment, not copied.
-bool IsVirtualEnvironment(const fs::path& directory) {
+bool IsPool(const fs::path& directory) {
   std::error_code error;
-  return fs::exists(directory / "pyvenv.cfg", error);
+  return fs::exists(directory / "pondage.sqlite", error);
+}
+
+// A virtual environment is recorded as the job's environment; a pool's data directory holds its
+// keys and tokens, and the copies themselves. Neither belongs to the job, whatever the patterns
+// say.
+bool IsTreeOfItsOwn(const fs::path& directory) {
+  std::error_code error;
+  return IsPool(directory) || fs::exists(directory / "pyvenv.cfg", error);
 }
 
 }  // namespace
 
 base::Result<CopyPlan> PlanCopy(const std::string& directory, base::Bytes limit) {
+  if (IsPool(directory)) {
+    return Fail(Kind::kInvalid, "PND-C010", "",
+                fmt::format("cannot copy {}: it is a pool's data directory", directory));
+  }
   const Ignore ignore(client::ReadWholeFile(directory + "/.pondageignore").value_or(""));
   CopyPlan plan;
   plan.source = directory;
@@ -178,8 +190,7 @@ base::Result<CopyPlan> PlanCopy(const std::string& directory, base::Bytes limit)
     const auto type = entry.symlink_status(error).type();
     if (error) return std::unexpected(Unreadable(entry.path().string(), error));
     const bool is_directory = type == fs::file_type::directory;
-    if (ignore.Ignores(path, is_directory) ||
-        (is_directory && IsVirtualEnvironment(entry.path()))) {
+    if (ignore.Ignores(path, is_directory) || (is_directory && IsTreeOfItsOwn(entry.path()))) {
       if (is_directory) walk.disable_recursion_pending();
     } else if (is_directory) {
       plan.directories.push_back(path);

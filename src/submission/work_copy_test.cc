@@ -72,6 +72,8 @@ TEST_F(WorkCopy, CopiesWhatBelongsToIt) {
   Write(".git/config", "x");
   Write("venv/pyvenv.cfg", "x");
   Write("venv/lib/y.py", "x");
+  Write("pool/pondage.sqlite", "x");
+  Write("pool/admin.token", "secret");
   Write(".pondageignore", "data/\n");
   fs::create_symlink("train.py", root_ / "src/link.py");
   fs::permissions(root_ / "src/train.py", fs::perms::owner_all);
@@ -91,6 +93,13 @@ TEST_F(WorkCopy, CopiesWhatBelongsToIt) {
   EXPECT_NE(facts.st_mode & S_IXUSR, 0u) << "what may be executed stays so";
   ASSERT_EQ(stat(target.c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 077u, 0u) << "nobody else may look into it";
+}
+
+TEST_F(WorkCopy, ThePoolsOwnDirectoryIsNotCopied) {
+  Write("pondage.sqlite", "x");
+  const auto plan = PlanCopy(Source(), {1000});
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().id, "PND-C010");
 }
 
 TEST_F(WorkCopy, TooLargeNamesWhatIsLarge) {
