@@ -40,8 +40,7 @@ base::Result<int> DeleteMain(Context& context) {
     if (job.state == view::JobState::kRunning || job.state == view::JobState::kStarting)
       running.push_back(name);
   }
-  if (!running.empty() && context.screen().in_is_terminal && context.screen().err_is_terminal &&
-      !line.Has("yes")) {
+  if (!running.empty() && !line.Has("yes")) {
     TRY(const bool sure, terminal::Ask(context.screen(),
                                        fmt::format(fmt::runtime(context.screen().Pick(
                                                        "{} is running; delete it with its logs?",

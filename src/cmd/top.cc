@@ -45,7 +45,21 @@ class FullScreen {
   termios before_{};
 };
 
-enum class Key { kNone, kQuit, kUp, kDown, kPageUp, kPageDown, kSort, kGpus, kJobs, kHelp, kOther };
+enum class Key {
+  kNone,
+  kQuit,
+  kUp,
+  kDown,
+  kHome,
+  kEnd,
+  kPageUp,
+  kPageDown,
+  kSort,
+  kSortBack,
+  kView,
+  kHelp,
+  kOther
+};
 
 Key ReadKey(std::chrono::milliseconds limit) {
   pollfd wanted{STDIN_FILENO, POLLIN, 0};
@@ -55,18 +69,21 @@ Key ReadKey(std::chrono::milliseconds limit) {
   if (got <= 0) return Key::kQuit;  // the terminal is gone
   const std::string_view text(bytes, static_cast<std::size_t>(got));
   if (text == "\x1b[A" || text == "\x1bOA" || text == "k") return Key::kUp;
-  if (text == "\x1b[B" || text == "\x1bOB") return Key::kDown;
+  if (text == "\x1b[B" || text == "\x1bOB" || text == "j") return Key::kDown;
+  if (text == "\x1b[H" || text == "\x1bOH") return Key::kHome;
+  if (text == "\x1b[F" || text == "\x1bOF") return Key::kEnd;
   if (text == "\x1b[5~") return Key::kPageUp;
   if (text == "\x1b[6~") return Key::kPageDown;
   switch (text[0]) {
     case 'q':
       return Key::kQuit;
     case 's':
+    case '.':
       return Key::kSort;
+    case ',':
+      return Key::kSortBack;
     case 'g':
-      return Key::kGpus;
-    case 'j':
-      return Key::kJobs;
+      return Key::kView;
     case 'h':
     case '?':
       return Key::kHelp;
@@ -112,6 +129,8 @@ class Looker {
   std::jthread thread_;  // last: it uses all of the above
 };
 
+constexpr int kOrders = static_cast<int>(view::TopOrder::kUser) + 1;
+
 void Take(Key key, view::TopState& state, std::size_t jobs) {
   switch (key) {
     case Key::kUp:
@@ -120,6 +139,12 @@ void Take(Key key, view::TopState& state, std::size_t jobs) {
     case Key::kDown:
       state.chosen += state.chosen + 1 < jobs ? 1 : 0;
       break;
+    case Key::kHome:
+      state.chosen = 0;
+      break;
+    case Key::kEnd:
+      state.chosen = jobs;
+      break;
     case Key::kPageUp:
       state.scrolled -= std::min<std::size_t>(state.scrolled, 10);
       break;
@@ -127,15 +152,20 @@ void Take(Key key, view::TopState& state, std::size_t jobs) {
       state.scrolled += 10;
       break;
     case Key::kSort:
-      state.order = state.order == view::TopOrder::kUser
-                        ? view::TopOrder::kName
-                        : static_cast<view::TopOrder>(static_cast<int>(state.order) + 1);
+      state.order = static_cast<view::TopOrder>((static_cast<int>(state.order) + 1) % kOrders);
       break;
-    case Key::kGpus:
-      state.show_gpus = !state.show_gpus || !state.show_jobs;
+    case Key::kSortBack:
+      state.order =
+          static_cast<view::TopOrder>((static_cast<int>(state.order) + kOrders - 1) % kOrders);
       break;
-    case Key::kJobs:
-      state.show_jobs = !state.show_jobs || !state.show_gpus;
+    case Key::kView:  // both, GPUs, jobs
+      if (state.show_gpus && state.show_jobs) {
+        state.show_jobs = false;
+      } else if (state.show_gpus) {
+        std::swap(state.show_gpus, state.show_jobs);
+      } else {
+        state.show_gpus = true;
+      }
       break;
     case Key::kHelp:
       state.help = !state.help;

@@ -49,8 +49,9 @@ std::vector<Command> PoolCommands() {
        "",
        "live: every GPU with its load, owner and job; keys as in nvitop",
        "实时查看: 每块 GPU 的负载, 所有者和作业",
-       "Keys: q quits, arrows move, s sorts, h shows help.",
-       "按键: q 退出, 方向键移动, s 排序, h 帮助。",
+       "Keys: q quits, arrows or j and k move, s sorts, g changes between GPUs and jobs, h shows "
+       "help.",
+       "按键: q 退出, 方向键或 j, k 移动, s 排序, g 切换 GPU 和作业, h 帮助。",
        {{"jobs", 0, "", "jobs only", "只看作业"},
         {"nodes", 0, "", "GPUs only", "只看 GPU"},
         {"once", 0, "", "print once and leave", "只输出一次"}},

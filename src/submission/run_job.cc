@@ -139,8 +139,9 @@ std::string StemOf(const std::vector<std::string>& program) {
   return label.empty() ? "job" : label;
 }
 
-std::string KeyedName(const std::string& stem, const std::string& key) {
-  return fmt::format("{}-k{}", stem, Sha256Hex(key).substr(0, 10));
+std::string KeyedName(const std::string& key) {
+  const std::string stem = LabelFrom(key);
+  return fmt::format("{}-k{}", stem.empty() ? "job" : stem, Sha256Hex(key).substr(0, 10));
 }
 
 std::string DigestOf(const json::object& tfjob) {
@@ -185,7 +186,7 @@ base::Result<RunWish> WishOf(const grammar::Invocation& line, const terminal::Su
             wish.name));
   }
   if (!wish.key.empty() && !wish.named) {
-    wish.name = KeyedName(wish.name, wish.key);
+    wish.name = KeyedName(wish.key);
     wish.named = true;
   }
   return wish;

@@ -56,8 +56,9 @@ json::object MakeTfJob(const RunWish& wish, const RunPlace& place);
 
 // "train" of "python /x/train.py --lr 1": a DNS label of at most 40 letters.
 std::string StemOf(const std::vector<std::string>& program);
-// A name that the same key always gives.
-std::string KeyedName(const std::string& stem, const std::string& key);
+// The name that a key always gives, whatever is to be run: so that the same key with another
+// command is seen to clash.
+std::string KeyedName(const std::string& key);
 // Whether two wishes with the same key are the same: a digest of all that matters.
 std::string DigestOf(const json::object& tfjob);
 

@@ -59,6 +59,7 @@ std::string ToCsv(const json::array& items, bool header) {
   std::string out;
   if (header) {
     std::vector<std::string> titles;
+    titles.reserve(columns.size());
     for (const std::string& name : columns) titles.push_back(CsvCell(name));
     out += Join(titles, ",") + "\r\n";
   }
@@ -94,12 +95,16 @@ std::string Render(const Listing& listing, const Screen& screen, base::Instant n
       return screen.format == Format::kJson ? ToPrettyJson(whole) : ToYaml(whole);
     }
     case Format::kWide:
-      if (!listing.wide.headings.empty()) return listing.wide.Text(screen);
-      return listing.table.Text(screen);
     case Format::kTable:
       break;
   }
-  return listing.table.Text(screen);
+  const bool wide = screen.format == Format::kWide && !listing.wide.headings.empty();
+  std::string text = (wide ? listing.wide : listing.table).Text(screen);
+  // People come back to a table that still stands there; programs take its lines as rows.
+  if (screen.out_is_terminal && screen.header) {
+    text += screen.Out(Tint::kDim, screen.Pick("as of ", "截至 ") + ClockText(now)) + "\n";
+  }
+  return text;
 }
 
 }  // namespace pondage::terminal

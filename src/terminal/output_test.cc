@@ -30,6 +30,11 @@ TEST(Output, EveryFormat) {
   EXPECT_EQ(In(Format::kName), "a\nb, \"c\"\n");
   EXPECT_EQ(In(Format::kCsv),
             "name,gpus,reason.id,step,reason\r\na,2,Q007,,\r\n\"b, \"\"c\"\"\",0,,,\r\n");
+  Screen terminal;
+  terminal.out_is_terminal = true;
+  EXPECT_EQ(Render(Sample(), terminal, base::Instant{0}),
+            "NAME\na\nas of " + ClockText(base::Instant{0}) + "\n")
+      << "a table that stands there says how old it is";
   const json::value parsed = json::parse(In(Format::kJson));
   EXPECT_EQ(parsed.at("schema"), "pondage.ps/1");
   EXPECT_EQ(parsed.at("asOf"), "2026-12-01T07:00:00Z");

@@ -151,14 +151,24 @@ std::vector<std::string> TopLines(const PoolView& pool, const TopState& state,
         "  " + screen.Out(terminal::Tint::kRed,
                           fmt::format(fmt::runtime(screen.Pick("STALE since {}", "自 {} 起未更新")),
                                       state.stale));
+  static constexpr const char* kOrderNames[] = {"name", "GPUs", "age", "user"};
+  if (screen.out_is_terminal) {
+    title += screen.Out(terminal::Tint::kDim,
+                        fmt::format(fmt::runtime(screen.Pick("  by {}  h help  q quit",
+                                                             "  按 {} 排序  h 帮助  q 退出")),
+                                    kOrderNames[static_cast<int>(state.order)]));
+  }
   lines.push_back(title);
   if (state.help) {
     for (const char* line :
          {screen.Pick("q      quit", "q      退出"),
-          screen.Pick("up, down  choose a job", "上下键  选择作业"),
-          screen.Pick("s      order: name, GPUs, age, user", "s      排序: 名称, GPU, 时长, 用户"),
-          screen.Pick("g, j   show GPUs, jobs", "g, j   显示 GPU, 作业"),
-          screen.Pick("h      this page", "h      本页")}) {
+          screen.Pick("up, down, k, j, Home, End  choose a job",
+                      "上下键, k, j, Home, End  选择作业"),
+          screen.Pick("PgUp, PgDn  scroll", "PgUp, PgDn  滚动"),
+          screen.Pick("s . ,  order by name, GPUs, age, user; back",
+                      "s . ,  按名称, GPU, 时长, 用户排序; 反向"),
+          screen.Pick("g      GPUs and jobs, GPUs, jobs", "g      GPU 和作业, GPU, 作业"),
+          screen.Pick("h ?    this page", "h ?    本页")}) {
       lines.emplace_back(std::string("  ") + line);
     }
     return lines;

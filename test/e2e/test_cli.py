@@ -1,0 +1,154 @@
+"""The contract of the command line, row by row: words in; exit code, streams and form of the answer out."""
+import csv
+import io
+import json
+import os
+import pty
+import re
+import subprocess
+import unittest
+
+import pool as pools
+import junit
+
+DONE, NEGATIVE, USAGE, NOT_FOUND, NOT_ALLOWED, NOT_REACHED, TIMED_OUT, CONFLICT = range(8)
+LISTS = ("ps -a", "nodes", "queue", "env", "token", "doctor", "top --once", "config show", "version", "explain done-1")
+
+
+class CommandLine(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.pool = pools.Pool().__enter__()
+        cls.addClassCleanup(cls.pool.__exit__)
+        cls.file = cls.pool.root / "job.json"
+        cls.file.write_text(json.dumps(pools.tfjob("applied", ["true"])))
+        run = ("run", "--yes", "--no-copy", "--image", "fake", "--restarts", "0", "--name")
+        cls.pool.pondage(*run, "done-1", "--", "true")
+        cls.pool.pondage(*run, "bad-1", "--", "sh", "-c", "exit 9", check=False)
+        cls.pool.pondage(*run, "long-1", "--detach", "--gpus", "1", "--", "sleep", "600")
+        cls.pool.await_condition("long-1", "Running")
+        cls.pool.pondage(*run, "waits-1", "--detach", "--gpus", "4", "--", "true")
+
+    def ask(self, words, **more):
+        return self.pool.pondage(*(words.split() if isinstance(words, str) else words), check=False, **more)
+
+    def test_exit_codes_of_both_families(self):
+        run = "run --yes --no-copy --image fake --restarts 0"
+        rows = [("ps", DONE), ("version", DONE), ("show done-1", DONE), ("logs done-1", DONE), ("help", DONE),
+                ("wait done-1", DONE), ("wait bad-1", NEGATIVE), ("wait bad-1 --exit-status", 9),
+                ("wait long-1 --timeout 1s", TIMED_OUT), ("wait long-1 --for running", DONE),
+                ("nonsense", USAGE), ("ps --nonsense", USAGE), ("show", USAGE), ("ps -o xml", USAGE),
+                ("man PND-Q007", DONE), ("man PND-X999", NOT_FOUND), ("env add only-one", USAGE),
+                ("show nobody", NOT_FOUND), ("logs nobody", NOT_FOUND), ("stop nobody", NOT_FOUND),
+                ("explain nobody", NOT_FOUND), ("delete nobody", NOT_FOUND), ("rerun nobody", NOT_FOUND),
+                ("logs done-1 --replica worker/5", NOT_FOUND), ("wait nobody", NOT_FOUND), ("nodes show nobody", NOT_FOUND),
+                ("queue show nobody", NOT_FOUND), ("env rm nobody", NOT_FOUND), ("token revoke nobody", NOT_FOUND),
+                ("ps --server https://127.0.0.1:1", NOT_REACHED), ("apply -f /no/such/file", USAGE),
+                (f"{run} --detach --queue nobody -- true", NOT_FOUND), (f"{run} --queue nobody -- true", 125),
+                (f"{run} --detach --name long-1 -- true", CONFLICT), ("run --detach --gpus 99 --no-copy --image fake -- true", NOT_ALLOWED),
+                (f"{run} -- sh -c true", 0), (f"{run} -- false", 1), (f"{run} -- no-such-program", 127),
+                ("delete long-1", USAGE)]
+        for words, code in rows:
+            with self.subTest(words):
+                done = self.ask(words, input="")
+                self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+                if code not in (DONE, 1, 9) and words != f"{run} -- no-such-program":
+                    self.assertRegex(done.stderr, r"^(.*\n)*error PND-[A-Z]\d{3}: ", "an error has an id")
+                    self.assertIn("pondage man PND-", done.stderr)
+        self.assertTrue(self.pool.programs("long-1"), "what was not confirmed is not deleted")
+
+    def test_rights_and_a_wrong_token(self):
+        wrong = {"PONDAGE_SERVER": (self.pool.data / "address").read_text().strip(), "PONDAGE_TOKEN": "wrong",
+                 "PONDAGE_CA": str(self.pool.data / "pki/ca.crt"), "KUBECONFIG": ""}
+        self.assertEqual(self.ask("ps", env=wrong).returncode, NOT_ALLOWED)
+        other = str(self.pool.root / "li.kubeconfig")
+        self.ask(("token", "create", "li", "--write", other))
+        self.assertEqual(self.ask("ps", env={"KUBECONFIG": other}).returncode, DONE)
+        self.assertEqual(self.ask("stop long-1 -n default", env={"KUBECONFIG": other}).returncode, NOT_ALLOWED)
+
+    def test_every_list_in_every_format(self):
+        for words in LISTS:
+            with self.subTest(words):
+                answer = json.loads(self.ask(f"{words} -o json").stdout)
+                self.assertRegex(answer["schema"], r"^pondage\.[a-z]+/1$")
+                self.assertRegex(answer["asOf"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+                self.assertTrue(answer["items"])
+                for item in answer["items"]:
+                    self.assertIsInstance(item["name"], str)
+                    for key, value in item.items():
+                        if re.search(r"(Percent|Bytes|Seconds|Gpus|Watts|Celsius)$", key):
+                            self.assertTrue(value is None or type(value) is int, (key, value))
+                names = self.ask(f"{words} -o name").stdout.split("\n")[:-1]
+                self.assertEqual(names, [item["name"] for item in answer["items"]])
+                rows = list(csv.DictReader(io.StringIO(self.ask(f"{words} -o csv").stdout)))
+                self.assertEqual([row["name"] for row in rows], names)
+                self.assertIn(f"schema: {answer['schema']}", self.ask(f"{words} -o yaml").stdout)
+                table = self.ask(f"{words} -o table")
+                self.assertEqual(table.returncode, DONE)
+                self.assertNotIn("\x1b", table.stdout, "no colour in a pipe")
+                self.assertNotIn("as of", table.stdout, "nothing but rows in a pipe")
+
+    def test_colour_by_flag_and_environment(self):
+        red = "\x1b["
+        rows = [({}, "", False), ({"CLICOLOR_FORCE": "1"}, "", True), ({"FORCE_COLOR": "0"}, "", False),
+                ({"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}, "", False), ({"NO_COLOR": ""}, "--color always", True),
+                ({"NO_COLOR": "1"}, "--color always", True), ({"CLICOLOR_FORCE": "1"}, "--color never", False)]
+        for env, flag, coloured in rows:
+            with self.subTest((env, flag)):
+                self.assertEqual(red in self.ask(f"ps -a {flag}", env=env).stdout, coloured)
+
+    def test_languages_say_the_same_of_the_same(self):
+        for words in ("ps -a", "show done-1", "explain waits-1", "queue", "nodes", "doctor", "top --once", "help", "help run"):
+            with self.subTest(words):
+                english = self.ask(f"{words} --lang en", env={"LC_ALL": "C.UTF-8"}).stdout
+                chinese = self.ask(f"{words} --lang zh", env={"LC_ALL": "C.UTF-8"}).stdout
+                self.assertTrue(re.search(r"[\u4e00-\u9fff]", chinese), chinese)
+                self.assertFalse(re.search(r"[\u4e00-\u9fff]", english), english)
+        machine = [json.loads(self.ask(f"ps -a -o json --lang {lang}").stdout)["items"] for lang in ("en", "zh")]
+        self.assertEqual([item["state"] for item in machine[0]], [item["state"] for item in machine[1]])
+
+    def test_a_closed_pipe_ends_quietly(self):
+        for words in ("ps -a", "help", "logs done-1", "man"):
+            read, write = os.pipe()
+            os.close(read)
+            done = subprocess.run([pools.PONDAGE, *words.split()], env=self.pool.env, text=True, stdout=write,
+                                  stderr=subprocess.PIPE, timeout=60)
+            os.close(write)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+
+    def test_what_is_printed_for_people_stays_off_stdout(self):
+        done = self.ask(("run", "--yes", "--no-copy", "--image", "fake", "--", "printf", "only this"))
+        self.assertEqual(done.stdout, "only this")
+        self.assertIn("PLAN", done.stderr)
+        quiet = self.ask(("run", "-q", "--yes", "--no-copy", "--image", "fake", "--", "printf", "only this"))
+        self.assertEqual((quiet.stdout, quiet.stderr), ("only this", ""))
+
+    def test_the_same_key_is_the_same_job(self):
+        words = ("run", "--detach", "--yes", "--no-copy", "--image", "fake", "--idempotency-key", "night", "--")
+        first = self.ask((*words, "true"))
+        self.assertEqual(self.ask((*words, "true")).stdout, first.stdout)
+        self.assertEqual(self.ask((*words, "false")).returncode, CONFLICT)
+
+    def test_apply_says_what_it_did(self):
+        said = [self.ask(("apply", "-f", str(self.file))).stdout for _ in range(2)]
+        self.assertEqual(said, ["tfjob/applied created\n", "tfjob/applied unchanged\n"])
+        self.assertEqual(self.ask(("apply", "-f", "-"), input=self.file.read_text()).stdout, "tfjob/applied unchanged\n")
+
+    def test_ctrl_c_detaches_and_says_how_to_return(self):
+        master, slave = pty.openpty()
+        command = [pools.PONDAGE, "run", "--yes", "--no-copy", "--image", "fake", "--name", "held-1", "--", "sleep", "600"]
+        program = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=self.pool.env,
+                                   start_new_session=True, preexec_fn=lambda: __import__("fcntl").ioctl(0, __import__("termios").TIOCSCTTY, 0))
+        os.close(slave)
+        self.pool.await_condition("held-1", "Running")
+        os.write(master, b"\x03")
+        self.assertEqual(program.wait(60), 130)
+        said = os.read(master, 65536).decode()
+        self.assertIn("pondage logs -f held-1", said)
+        self.assertIn("pondage stop held-1", said)
+        self.assertTrue(self.pool.programs("held-1"), "the job lives on")
+        os.close(master)
+
+
+if __name__ == "__main__":
+    junit.main()
