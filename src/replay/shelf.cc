@@ -145,13 +145,23 @@ Result<std::vector<port::Key>> Shelf::Live(const std::string& kind) const {
   return live;
 }
 
-Result<std::vector<port::DueKey>> Shelf::Due(base::Instant until, std::size_t limit) const {
+Result<std::vector<port::DueKey>> Shelf::Due(base::Instant from, base::Instant until,
+                                             std::size_t limit) const {
   std::vector<port::DueKey> due;
-  for (const auto& [at, key] : due_) {
-    if (at > until || due.size() == limit) break;
-    due.push_back({at, key});
+  for (auto entry = due_.lower_bound({from, {}}); entry != due_.end(); ++entry) {
+    if (entry->first > until || due.size() == limit) break;
+    due.push_back({entry->first, entry->second});
   }
   return due;
+}
+
+Result<std::size_t> Shelf::CountDue(base::Instant from, base::Instant until) const {
+  std::size_t count = 0;
+  for (auto entry = due_.lower_bound({from, {}}); entry != due_.end(); ++entry) {
+    if (entry->first > until) break;
+    ++count;
+  }
+  return count;
 }
 
 Result<std::vector<std::string>> Shelf::Records(const std::string&, std::size_t,

@@ -28,8 +28,9 @@ class Shelf : public port::Store {
   base::Result<std::unique_ptr<port::Watch>> Follow(const std::string& kind, port::Revision from,
                                                     OnEvents on_events) override;
   base::Result<std::vector<port::Key>> Live(const std::string& kind) const override;
-  base::Result<std::vector<port::DueKey>> Due(base::Instant until,
+  base::Result<std::vector<port::DueKey>> Due(base::Instant from, base::Instant until,
                                               std::size_t limit) const override;
+  base::Result<std::size_t> CountDue(base::Instant from, base::Instant until) const override;
   base::Result<std::vector<std::string>> Records(const std::string& stream, std::size_t skip,
                                                  std::size_t limit) const override;
 

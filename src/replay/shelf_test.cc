@@ -59,7 +59,9 @@ TEST(Shelf, AnswersAsTheModelStoreDoes) {
       ASSERT_EQ(Told(shelf.List(query)), Told(model.List(query)));
     }
     const base::Instant until{static_cast<std::int64_t>(random.Below(60))};
-    const auto due = *shelf.Due(until, 1'000), model_due = *model.Due(until, 1'000);
+    const base::Instant from{static_cast<std::int64_t>(random.Below(30))};
+    const auto due = *shelf.Due(from, until, 1'000), model_due = *model.Due(from, until, 1'000);
+    ASSERT_EQ(*shelf.CountDue(from, until), *model.CountDue(from, until));
     ASSERT_EQ(due.size(), model_due.size());
     for (std::size_t i = 0; i < due.size(); ++i) ASSERT_EQ(due[i].key, model_due[i].key);
     ASSERT_EQ(*shelf.Live("pods"), *model.Live("pods"));
