@@ -30,9 +30,9 @@ using port::Started;
 
 // One further program, our ends of its streams, and what became of it.
 struct Session {
-  std::unique_ptr<port::Exec::Handle> handle;
   Descriptor in, out, err;
   std::optional<base::Result<port::ExecExit>> result;
+  std::unique_ptr<port::Exec::Handle> handle;  // goes first: nothing is told behind it
 };
 
 class ExecTest : public RunnerTest {

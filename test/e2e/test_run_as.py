@@ -141,11 +141,23 @@ class RunAs(unittest.TestCase):
         self.apply("kept", ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.1; done"], grace=1)
         self.pool.await_log("kept-worker-0", "ready")
         before = [pid for pid in self.running("kept") if self.owner(pid) == self.account.pw_uid][0]
-        self.pool.crash()
+        with subprocess.Popen([PONDAGE, "exec", "kept", "--", "sh", "-c", "trap '' HUP; echo $$; exec sleep 600"],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=self.pool.env) as inside:
+            beside = int(inside.stdout.readline())
+            self.assertEqual(self.owner(beside), self.account.pw_uid)
+            self.pool.crash()
+            self.assertNotEqual(inside.wait(60), 0)
+        eventually("what was run beside it ends with the server", lambda: not os.path.exists(f"/proc/{beside}"))
         self.pool.start()
         eventually("it is running", lambda: self.pool.holds("kept", "Running"))
         self.assertEqual(self.owner(before), self.account.pw_uid)
         self.assertIn(before, self.pool.programs("kept"))
+        said = self.pool.kubectl("exec", "kept-worker-0", "--", "sh", "-c", "id -un; id -Gn; cat /etc/shadow; echo $HOME",
+                                 check=False)
+        self.assertEqual(said.stdout.splitlines()[0], self.name, said.stderr)
+        self.assertEqual(set(said.stdout.splitlines()[1].split()), {self.name, self.team})
+        self.assertEqual(said.stdout.splitlines()[2:], [str(self.home)])
+        self.assertIn("Permission denied", said.stderr)
         self.pool.kubectl("delete", "tfjob", "kept", "--timeout=60s")
         eventually("it is gone", lambda: not self.pool.programs("kept"))
 
