@@ -279,7 +279,9 @@ TEST_F(ExecTest, AnOlderShimCannot) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::strncpy(address.sun_path, (data_ + "/agent.sock").c_str(), sizeof(address.sun_path) - 1);
-  ASSERT_EQ(connect(shim.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  AwaitOutside([&] {
+    return connect(shim.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+  });
   shim::State state;
   state.uid = "old";
   state.pid = state.shim_pid = getpid();

@@ -5,32 +5,19 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
-#include <map>
-#include <mutex>
-#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "base/assert.h"
-#include "run/checkpoint_watch.h"
-#include "run/reactor.h"
-#include "run/remnants.h"
 #include "run/replica_dir.h"
-#include "run/shim_exec.h"
-#include "run/shim_sockets.h"
-#include "run/starter.h"
-#include "shim/files.h"
+#include "run/runner_core.h"
 
 namespace pondage::run {
 namespace {
 
 constexpr std::int64_t kTickMs = 1000;
-constexpr std::int64_t kSoonMs = 10;
 constexpr int kLockAttempts = 1000;  // of kSoonMs: how long a start waits for the shim before it
-constexpr int kRemovals = 200;       // ... of kSoonMs: how long what was killed may take to be gone
-constexpr std::size_t kErrorLimit = 4096;
 
 port::Said Reading(const shim::State& state) {
   port::Said said;
@@ -44,150 +31,7 @@ port::Said Reading(const shim::State& state) {
   return said;
 }
 
-port::Reading Reading(const shim::Ended& ended) {
-  const auto start = static_cast<int>(ended.start);
-  if (ended.reason == "StartFailed") {
-    port::NotStarted refusal{ended.uid, start, ended.message, {}};
-    refusal.not_found = ended.code == 127;
-    refusal.not_executable = ended.code == 126;
-    refusal.id = ended.id;
-    return refusal;
-  }
-  return port::Exited{ended.uid,
-                      start,
-                      static_cast<int>(ended.code),
-                      ended.reason,
-                      ended.message,
-                      base::Instant{ended.at_unix_ms},
-                      ended.at_boottime_ms,
-                      ended.boot_id};
-}
-
-std::string FirstLine(const std::string& path) {
-  const std::string text = shim::ReadFile(path, kErrorLimit).value_or("");
-  return text.substr(0, text.find('\n'));
-}
-
 }  // namespace
-
-class ShimRunner::Core {
- public:
-  Core(RunnerSettings settings, std::unique_ptr<Cgroups> cgroups, const port::Clock& clock)
-      : settings_(std::move(settings)),
-        cgroups_(std::move(cgroups)),
-        clock_(clock),
-        limits_(cgroups_->Report()),
-        boot_id_(shim::BootId()),
-        starter_(settings_, *cgroups_, clock),
-        sockets_(
-            reactor_,
-            [this](int connection, shim::State state) { OnState(connection, std::move(state)); },
-            [this](int connection) { OnClosed(connection); }),
-        execs_(reactor_, sockets_, [this](const std::string& uid) { return ConnectionOf(uid); }) {}
-
-  ~Core() {
-    reactor_.Stop();
-    slow_.Stop();
-    execs_.End();
-    for (const auto& [handle, child] : children_) close(handle);
-  }
-
-  void Post(std::function<void()> closure) { reactor_.Post(std::move(closure)); }
-
-  void Listen(Sink sink) {
-    sink_ = std::move(sink);
-    Post([this] { PROMISE(sockets_.Listen(settings_.data_dir)); });
-  }
-  void Adopt(const std::vector<Known>& known);
-  void Start(const port::Launch& launch, int attempt);
-  void Stop(const std::string& uid, base::Millis grace);
-  void Kill(const std::string& uid);
-  void Forget(const std::string& uid, int start);
-  void Erase(const std::string& uid);
-
-  std::vector<Running> RunningNow() const {
-    const std::lock_guard lock(mutex_);
-    std::vector<Running> running;
-    running.reserve(running_.size());
-    for (const auto& [uid, one] : running_) running.push_back(one);
-    return running;
-  }
-  std::size_t Held() const { return held_; }
-  const LimitsReport& limits() const { return limits_; }
-  port::Exec& execs() { return execs_; }
-
- private:
-  struct Replica {
-    std::int64_t start = 0;
-    int connection = -1;
-    std::int64_t shim_pid = 0;
-    std::int64_t shim_level = 0;
-    bool ours = false;  // started by this server
-    bool told_started = false;
-    port::Started started;
-    shim::Said said;
-    bool settled = false;  // it has ended and that was told
-    std::optional<port::Reading> end;
-    std::optional<shim::Ended> heard;  // its last words, should the file of them be missing
-    std::optional<std::int64_t> stop_deadline;  // asked of it, BoottimeMs()
-    bool kill = false;
-    bool unwanted = false;  // nobody knows it: it ends without a word
-    bool erase = false;
-    int removals = 0;  // of its control group, tried in vain
-    std::string checkpoint_dir;
-  };
-
-  Replica* Find(const std::string& uid);
-  void AdoptOne(const Known& known);
-  void Drop(const std::string& uid);
-  void Spawned(const std::string& uid, pid_t child);
-  void Reap(int handle);
-  Replica& TakeOver(const std::string& uid, Replica replica, bool was_running);
-  void OnState(int connection, shim::State state);
-  void OnClosed(int connection);
-  void CloseOf(Replica& replica);
-  base::Result<int> ConnectionOf(const std::string& uid);
-  void Attach(Replica& replica, int connection, const shim::State& state);
-  void CheckEnded(const std::string& uid);
-  port::Reading EndOf(const std::string& uid, const Replica& replica) const;
-  bool EndRemnants(const std::string& uid, Replica& replica);
-  void Settle(const std::string& uid, Replica& replica);
-  bool Withdraw(const std::string& uid);
-  void Order(Replica& replica);
-  void Tick();
-  void Look();
-  void Emit(port::Reading reading) { sink_(std::move(reading)); }
-  void NoteRunning(const std::string& uid, const Replica& replica);
-
-  RunnerSettings settings_;
-  std::unique_ptr<Cgroups> cgroups_;
-  const port::Clock& clock_;
-  LimitsReport limits_;
-  std::string boot_id_;
-  Sink sink_;
-
-  // On the reactor's thread.
-  std::map<std::string, Replica> replicas_;
-  std::map<std::string, port::Launch> waiting_;  // starts that wait for the shim before them
-  std::map<int, shim::State> strangers_;         // connected before they were adopted
-  std::map<int, pid_t> children_;                // to be waited for, by pidfd
-  bool adopted_ = false;
-  bool ticking_ = false;
-  Starter starter_;
-
-  // On the slow thread.
-  CheckpointWatch checkpoints_;
-  bool looking_ = false;
-
-  mutable std::mutex mutex_;
-  std::map<std::string, Running> running_;
-  std::atomic<std::size_t> held_ = 0;  // size of replicas_
-
-  Reactor reactor_;
-  Reactor slow_;
-  ShimSockets sockets_;
-  ShimExec execs_;
-};
 
 ShimRunner::Core::Replica* ShimRunner::Core::Find(const std::string& uid) {
   const auto found = replicas_.find(uid);
@@ -364,104 +208,7 @@ void ShimRunner::Core::Order(Replica& replica) {
   if (command == shim::Command{}) return;
   sockets_.Send(replica.connection, command);
 }
-
-// ---- ends
-
-void ShimRunner::Core::CheckEnded(const std::string& uid) {
-  Replica* const replica = Find(uid);
-  if (replica == nullptr || replica->settled) return;
-  if (ReplicaDir(settings_.data_dir, uid).IsLocked()) {
-    // It closes its files one by one, or it lost only the connection: the tick looks again.
-    if (replica->connection < 0)
-      reactor_.After(kSoonMs, [this, uid, start = replica->start] {
-        const Replica* const again = Find(uid);
-        if (again != nullptr && again->start == start && !again->settled &&
-            !ReplicaDir(settings_.data_dir, uid).IsLocked()) {
-          CheckEnded(uid);
-        }
-      });
-    return;
-  }
-  Settle(uid, *replica);
-}
-
-port::Reading ShimRunner::Core::EndOf(const std::string& uid, const Replica& replica) const {
-  const ReplicaDir directory(settings_.data_dir, uid);
-  if (const auto ended = directory.ReadExit(replica.start)) return Reading(*ended);
-  if (replica.heard) return Reading(*replica.heard);  // the disk was full
-  const auto start = static_cast<int>(replica.start);
-  const auto spec = directory.ReadSpec();
-  const bool this_start = spec && spec->start == replica.start;
-  const std::string said = this_start ? FirstLine(directory.File("shim.err")) : "";
-  if (!replica.told_started && !said.empty()) return port::NotStarted{uid, start, said, {}};
-  port::Exited lost;
-  lost.uid = uid;
-  lost.start = start;
-  lost.code = 137;
-  lost.reason = "Lost";
-  if (!this_start) {
-    lost.message = "nothing is known of it on this machine";
-  } else if (spec->boot_id != boot_id_) {
-    lost.message = "the machine was restarted while it ran";
-  } else if (!replica.told_started && !directory.HasBegun(start)) {
-    lost.message = "the server ended before its shim had begun";
-  } else {
-    // Whoever killed it, the machine did not fail: a program that does it may not gain by it.
-    lost.reason = "Error";
-    lost.message = "its shim was killed";
-  }
-  lost.at = clock_.Now();
-  lost.at_monotonic_ms = BoottimeMs();
-  lost.boot_id = boot_id_;
-  return lost;
-}
-
-// Of a shim that could not do it. False: not yet, and it is tried again: until then the replica
-// holds what it was given.
-bool ShimRunner::Core::EndRemnants(const std::string& uid, Replica& replica) {
-  const auto spec = ReplicaDir(settings_.data_dir, uid).ReadSpec();
-  if (!spec || spec->boot_id != boot_id_) return true;  // none of it can be there
-  cgroups_->Kill(uid);
-  if (!KillRemnants(uid)) return false;
-  // Who hid its mark is still in its group. A group that it divided is never empty: not for ever.
-  if (cgroups_->Remove(uid) || ++replica.removals > kRemovals) return true;
-  reactor_.After(kSoonMs, [this, uid] { CheckEnded(uid); });
-  return false;
-}
-
-void ShimRunner::Core::Settle(const std::string& uid, Replica& replica) {
-  const ReplicaDir directory(settings_.data_dir, uid);
-  if (!directory.ReadExit(replica.start) && !EndRemnants(uid, replica)) return;
-  cgroups_->Remove(uid);
-  replica.settled = true;
-  replica.end = EndOf(uid, replica);
-  const auto ended = directory.ReadExit(replica.start);
-  if (replica.ours && !replica.told_started && ended && ended->pid > 0) {
-    // So short a life that it was over before its shim was heard.
-    Emit(port::Started{uid, static_cast<int>(ended->start), ended->pid,
-                       base::Instant{ended->started_unix_ms}});
-  }
-  CloseOf(replica);
-  {
-    const std::lock_guard lock(mutex_);
-    running_.erase(uid);
-  }
-  if (!replica.checkpoint_dir.empty()) {
-    slow_.Post([this, uid, end = *replica.end, silent = replica.unwanted] {
-      auto saved = checkpoints_.LastLook(uid);
-      if (silent) return;
-      if (saved) Emit(*std::move(saved));
-      Emit(end);
-    });
-  } else if (!replica.unwanted) {
-    Emit(*replica.end);
-  }
-  if (replica.erase) {
-    Erase(uid);
-  } else if (std::holds_alternative<port::NotStarted>(*replica.end)) {
-    Drop(uid);  // nobody forgets what never was; asked again, its directory answers
-  }
-}
+// ---- looking again
 
 void ShimRunner::Core::Tick() {
   std::vector<std::string> uids;

@@ -1,0 +1,138 @@
+// How replicas end: asked of the lock and the directory, and what their shims could not do done.
+#include <algorithm>
+#include <filesystem>
+#include <variant>
+
+#include "run/remnants.h"
+#include "run/replica_dir.h"
+#include "run/runner_core.h"
+
+namespace pondage::run {
+namespace {
+
+constexpr int kRemovals = 200;  // of kSoonMs: how long what was killed may take to be gone
+constexpr std::size_t kErrorLimit = 4096;
+
+port::Reading Reading(const shim::Ended& ended) {
+  const auto start = static_cast<int>(ended.start);
+  if (ended.reason == "StartFailed") {
+    port::NotStarted refusal{ended.uid, start, ended.message, {}};
+    refusal.not_found = ended.code == 127;
+    refusal.not_executable = ended.code == 126;
+    refusal.id = ended.id;
+    return refusal;
+  }
+  return port::Exited{ended.uid,
+                      start,
+                      static_cast<int>(ended.code),
+                      ended.reason,
+                      ended.message,
+                      base::Instant{ended.at_unix_ms},
+                      ended.at_boottime_ms,
+                      ended.boot_id};
+}
+
+std::string FirstLine(const std::string& path) {
+  const std::string text = shim::ReadFile(path, kErrorLimit).value_or("");
+  return text.substr(0, text.find('\n'));
+}
+
+}  // namespace
+
+void ShimRunner::Core::CheckEnded(const std::string& uid) {
+  Replica* const replica = Find(uid);
+  if (replica == nullptr || replica->settled) return;
+  if (ReplicaDir(settings_.data_dir, uid).IsLocked()) {
+    // It closes its files one by one, or it lost only the connection: the tick looks again.
+    if (replica->connection < 0)
+      reactor_.After(kSoonMs, [this, uid, start = replica->start] {
+        const Replica* const again = Find(uid);
+        if (again != nullptr && again->start == start && !again->settled &&
+            !ReplicaDir(settings_.data_dir, uid).IsLocked()) {
+          CheckEnded(uid);
+        }
+      });
+    return;
+  }
+  Settle(uid, *replica);
+}
+
+port::Reading ShimRunner::Core::EndOf(const std::string& uid, const Replica& replica) const {
+  const ReplicaDir directory(settings_.data_dir, uid);
+  if (const auto ended = directory.ReadExit(replica.start)) return Reading(*ended);
+  if (replica.heard) return Reading(*replica.heard);  // the disk was full
+  const auto start = static_cast<int>(replica.start);
+  const auto spec = directory.ReadSpec();
+  const bool this_start = spec && spec->start == replica.start;
+  const std::string said = this_start ? FirstLine(directory.File("shim.err")) : "";
+  if (!replica.told_started && !said.empty()) return port::NotStarted{uid, start, said, {}};
+  port::Exited lost;
+  lost.uid = uid;
+  lost.start = start;
+  lost.code = 137;
+  lost.reason = "Lost";
+  if (!this_start) {
+    lost.message = "nothing is known of it on this machine";
+  } else if (spec->boot_id != boot_id_) {
+    lost.message = "the machine was restarted while it ran";
+  } else if (!replica.told_started && !directory.HasBegun(start)) {
+    lost.message = "the server ended before its shim had begun";
+  } else {
+    // Whoever killed it, the machine did not fail: a program that does it may not gain by it.
+    lost.reason = "Error";
+    lost.message = "its shim was killed";
+  }
+  lost.at = clock_.Now();
+  lost.at_monotonic_ms = BoottimeMs();
+  lost.boot_id = boot_id_;
+  return lost;
+}
+
+// Of a shim that could not do it. False: not yet, and it is tried again: until then the replica
+// holds what it was given.
+bool ShimRunner::Core::EndRemnants(const std::string& uid, Replica& replica) {
+  const auto spec = ReplicaDir(settings_.data_dir, uid).ReadSpec();
+  if (!spec || spec->boot_id != boot_id_) return true;  // none of it can be there
+  cgroups_->Kill(uid);
+  if (!KillRemnants(uid)) return false;
+  // Who hid its mark is still in its group. A group that it divided is never empty: not for ever.
+  if (cgroups_->Remove(uid) || ++replica.removals > kRemovals) return true;
+  reactor_.After(kSoonMs, [this, uid] { CheckEnded(uid); });
+  return false;
+}
+
+void ShimRunner::Core::Settle(const std::string& uid, Replica& replica) {
+  const ReplicaDir directory(settings_.data_dir, uid);
+  if (!directory.ReadExit(replica.start) && !EndRemnants(uid, replica)) return;
+  cgroups_->Remove(uid);
+  replica.settled = true;
+  replica.end = EndOf(uid, replica);
+  const auto ended = directory.ReadExit(replica.start);
+  if (replica.ours && !replica.told_started && ended && ended->pid > 0) {
+    // So short a life that it was over before its shim was heard.
+    Emit(port::Started{uid, static_cast<int>(ended->start), ended->pid,
+                       base::Instant{ended->started_unix_ms}});
+  }
+  CloseOf(replica);
+  {
+    const std::lock_guard lock(mutex_);
+    running_.erase(uid);
+  }
+  if (!replica.checkpoint_dir.empty()) {
+    slow_.Post([this, uid, end = *replica.end, silent = replica.unwanted] {
+      auto saved = checkpoints_.LastLook(uid);
+      if (silent) return;
+      if (saved) Emit(*std::move(saved));
+      Emit(end);
+    });
+  } else if (!replica.unwanted) {
+    Emit(*replica.end);
+  }
+  if (replica.erase) {
+    Erase(uid);
+  } else if (std::holds_alternative<port::NotStarted>(*replica.end)) {
+    Drop(uid);  // nobody forgets what never was; asked again, its directory answers
+  }
+}
+
+}  // namespace pondage::run
