@@ -56,10 +56,7 @@ RunnerTest::~RunnerTest() {
     EXPECT_TRUE(KillRemnants(uid));
     const auto cgroups = FindCgroups(place_);
     cgroups->Kill(uid);
-    AwaitOutside([&] {
-      cgroups->Remove(uid);
-      return Alive(uid).empty();
-    });
+    AwaitOutside([&] { return cgroups->Remove(uid) && Alive(uid).empty(); });
   }
   for (const char* controller : {"memory", "cpu", "pids", "freezer", "unified"}) {
     rmdir(("/sys/fs/cgroup/" + std::string(controller) + "/" + place_.name).c_str());
