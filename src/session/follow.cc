@@ -372,13 +372,14 @@ base::Result<int> Follower::Go() {
   while (true) {
     if (interrupt.Came()) return states_ ? Detached() : terminal::kDetached;
     auto event = queue_.Pop(ended ? 50ms : 200ms);
+    const bool quiet = !event;
     if (event) TRY_DO(Take(*std::move(event)));
     if (gone_) return Verdict();
     if (!job_) continue;
     const bool over = view::IsEnd(job_->state) || job_->state == view::JobState::kStopped;
     if (!over) {
       ended.reset();
-      if (states_ && !event) ShowState(*job_);
+      if (states_ && quiet) ShowState(*job_);
       continue;
     }
     if (!ended) {
@@ -387,7 +388,7 @@ base::Result<int> Follower::Go() {
     }
     const bool all_read =
         std::ranges::none_of(reading_, [](const auto& each) { return each.second == 1; });
-    if ((all_read && !event) || std::chrono::steady_clock::now() - *ended > kLastWords) {
+    if ((all_read && quiet) || std::chrono::steady_clock::now() - *ended > kLastWords) {
       return Verdict();
     }
   }

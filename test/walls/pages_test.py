@@ -7,7 +7,8 @@ import sys
 import unittest
 
 ROOT = pathlib.Path(sys.argv.pop() if len(sys.argv) > 1 and pathlib.Path(sys.argv[-1]).is_dir() else ".").resolve()
-PAIRS = [(page, page.with_name(page.stem + ".zh-CN.md")) for page in [ROOT / "README.md"]]
+PAIRS = [(ROOT / "README.md", ROOT / "README.zh-CN.md")]
+PAIRS += [(page, ROOT / "docs/zh" / page.name) for page in sorted((ROOT / "docs/en").glob("*.md"))]
 
 
 def outside_code(text):
@@ -19,8 +20,8 @@ def levels(text):
 
 
 def commands(text):
-    """Code blocks without their comments, which are prose."""
-    blocks = re.findall(r"```[a-z]*\n(.*?)```", text, flags=re.S)
+    """Code blocks without their comments, which are prose; blocks marked `text` are prose as a whole."""
+    blocks = re.findall(r"```(?!text\n)[a-z]*\n(.*?)```", text, flags=re.S)
     return [[re.sub(r"\s*#.*", "", line) for line in block.splitlines()] for block in blocks]
 
 
@@ -31,6 +32,17 @@ class Pages(unittest.TestCase):
             self.assertEqual(levels(first), levels(second), f"headings of {chinese.name}")
             self.assertEqual(commands(first), commands(second), f"code blocks of {chinese.name}")
             self.assertEqual(first.count("\n| "), second.count("\n| "), f"table rows of {chinese.name}")
+
+    def test_every_page_is_there_in_both(self):
+        names = [{page.name for page in (ROOT / "docs" / language).glob("*.md")} for language in ("en", "zh")]
+        self.assertEqual(*names)
+        self.assertGreater(len(names[0]), 5)
+
+    def test_the_quick_start_is_quick(self):
+        for page in (ROOT / "docs/en/quickstart.md", ROOT / "README.md"):
+            text = page.read_text()
+            start = text.split("## The first minute")[-1].split("## A pool of your own")[0] if page.name == "README.md" else text
+            self.assertLessEqual(len(start.split()), 400, page)
 
     def test_links_lead_somewhere(self):
         for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")]:
