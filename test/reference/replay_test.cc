@@ -1,11 +1,11 @@
-// The real pool in virtual time against the reference, where both must agree: jobs of one size are
-// served strictly as they came, whatever fits otherwise.
+// The real pool in virtual time against the plain policies, where both must agree: jobs of one size
+// are served strictly as they came, whatever fits otherwise.
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "reference.h"
+#include "plain_runs.h"
 #include "replay/player.h"
 #include "trace/read.h"
 
@@ -23,11 +23,11 @@ TEST(RealPool, ServesPhillyJobsOfOneSizeAsFifoDoes) {
   std::erase_if(read->jobs,
                 [](const trace::Job& job) { return trace::GpuOf(job) != base::WholeGpus(1); });
   ASSERT_GT(read->jobs.size(), 1'500u);
-  std::vector<reference::Job> plain;
+  std::vector<baseline::Job> plain;
   for (const trace::Job& job : read->jobs)
     plain.push_back({job.submit.unix_ms, job.duration.value, 1});
-  const auto starts = reference::Starts(plain, 4, 8, reference::Policy::kFifo);
-  ASSERT_GT(reference::MeanWaitS(plain, starts), 60) << "nothing waits: nothing is compared";
+  const auto starts = baseline::Starts(plain, 4, 8, baseline::Policy::kFifo);
+  ASSERT_GT(baseline::MeanWaitS(plain, starts), 60) << "nothing waits: nothing is compared";
   const auto run = replay::Play(*read, {});
   ASSERT_TRUE(run) << run.error().message;
   for (std::size_t i = 0; i < plain.size(); ++i) {

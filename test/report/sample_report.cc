@@ -1,5 +1,5 @@
 // Writes a report for the browser test: `sample_report three-teams|small FILE.html`. The runs are
-// those of the reference simulator.
+// those of the plain policies.
 
 #include <algorithm>
 #include <cstdio>
@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "reference.h"
+#include "baseline/plain.h"
 #include "report/report.h"
 #include "trace/yaml.h"
 
@@ -25,12 +25,12 @@ jobs:
 report::Run Play(const std::string& name, std::vector<trace::Job> jobs, int machines,
                  std::int64_t faster_milli) {
   trace::Hurry(jobs, faster_milli);
-  std::vector<reference::Job> plain;
+  std::vector<baseline::Job> plain;
   for (const trace::Job& job : jobs) {
     plain.push_back({job.submit.unix_ms, job.duration.value,
                      static_cast<int>(trace::GpuOf(job).value / 1'000)});
   }
-  const auto starts = reference::Starts(plain, machines, 8, reference::Policy::kFit);
+  const auto stays = baseline::Play(plain, machines, 8, baseline::Policy::kFit);
   report::Run run{.name = name,
                   .policy = "fit",
                   .machines = std::to_string(machines) + " x 8",
@@ -38,13 +38,12 @@ report::Run Play(const std::string& name, std::vector<trace::Job> jobs, int mach
                   .faster_milli = faster_milli,
                   .costs = "no evictions"};
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const base::Instant start{starts[i]};
     run.jobs.push_back({.name = jobs[i].name,
                         .queue = jobs[i].queue,
                         .gpu = trace::GpuOf(jobs[i]),
                         .submit = jobs[i].submit,
                         .duration = jobs[i].duration,
-                        .stays = {{start, start + jobs[i].duration}}});
+                        .stays = {{{stays[i][0].from_ms}, {stays[i][0].to_ms}}}});
   }
   return run;
 }
