@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "replay/host.h"
+#include "replay/plain_run.h"
 #include "replay/programs.h"
 
 namespace pondage::replay {
@@ -123,13 +124,11 @@ class Player {
   }
 
   report::Run RunOf(const Programs& programs) const {
-    report::Run run{.name = options_.name,
-                    .policy = workload_.policy.name,
-                    .machines = fmt::format("{} machines", trace::Nodes(workload_.fleet).size()),
-                    .gpu = base::WholeGpus(trace::GpusOf(workload_.fleet)),
-                    .seed = options_.seed};
+    report::Run run;
     run.costs = fmt::format("restart {} s", workload_.policy.restart.value / 1'000);
-    for (std::size_t i = 0; i < workload_.jobs.size(); ++i) run.jobs.push_back(programs.Record(i));
+    for (std::size_t i = 0; i < workload_.jobs.size(); ++i) {
+      run.jobs.push_back(programs.Record(i));
+    }
     return run;
   }
 
@@ -148,9 +147,35 @@ class Player {
 
 }  // namespace
 
+namespace {
+
+std::string MachinesText(const std::vector<trace::Machines>& fleet) {
+  std::map<int, std::int64_t> by_size;
+  for (const trace::Machines& machines : fleet) by_size[machines.gpus] += machines.count;
+  std::string text;
+  for (const auto& [gpus, count] : by_size) {
+    text += fmt::format("{}{} x {}", text.empty() ? "" : " + ", count, gpus);
+  }
+  return text;
+}
+
+}  // namespace
+
 base::Result<report::Run> Play(const trace::Workload& workload, const Options& options) {
   REQUIRE(!workload.fleet.empty());
-  return Player(workload, options).Run();
+  const std::string& name = workload.policy.name;
+  const auto plain = baseline::PolicyOf(name);
+  if (!plain && name != "pondage") {
+    return base::Fail(base::Kind::kInvalid, "", "policy " + name,
+                      "it is not known; known: pondage fifo fit fewest sjf srtf srsf las");
+  }
+  TRY(report::Run run, plain ? PlayPlain(workload, *plain) : Player(workload, options).Run());
+  run.name = options.name;
+  run.policy = name;
+  run.machines = MachinesText(workload.fleet);
+  run.gpu = base::WholeGpus(trace::GpusOf(workload.fleet));
+  run.seed = options.seed;
+  return run;
 }
 
 base::Result<report::Run> PlayIslands(const trace::Workload& workload, const Options& options) {
@@ -173,8 +198,7 @@ base::Result<report::Run> PlayIslands(const trace::Workload& workload, const Opt
     island.queues = {{.name = queue.name}};
     TRY(report::Run run, Play(island, options));
     all.gpu += run.gpu;
-    all.machines += (all.machines.empty() ? "" : " + ") +
-                    fmt::format("{} x {}", island.fleet.front().count, kind.gpus);
+    all.machines += (all.machines.empty() ? "" : " | ") + run.machines;
     all.costs = run.costs;
     for (report::Job& job : run.jobs) all.jobs.push_back(std::move(job));
   }

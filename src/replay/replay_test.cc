@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/random.h"
+#include "replay/compare.h"
 #include "replay/player.h"
 #include "report/report.h"
 #include "trace/yaml.h"
@@ -95,6 +96,43 @@ TEST(Play, SaysWhatATfJobCannotSay) {
             "job a: a choice of GPU types cannot be played yet");
   EXPECT_EQ(refused("{name: a, members: [{workers: 2}, {workers: 3}], lasts: 1s}"),
             "job a: its members are of more kinds than one chief and equal workers");
+}
+
+TEST(Play, PlainPoliciesAreBuiltIn) {
+  trace::Workload lab = Lab(kTwoServers);
+  for (const char* name : {"fifo", "fit", "fewest", "sjf", "srtf", "srsf", "las"}) {
+    lab.policy.name = name;
+    const report::Run run = Played(lab);
+    EXPECT_EQ(run.policy, name);
+    EXPECT_EQ(report::FiguresOf(run).unfinished, 0) << name;
+  }
+  lab.policy.name = "magic";
+  EXPECT_EQ(Play(lab, {}).error().message,
+            "it is not known; known: pondage fifo fit fewest sjf srtf srsf las");
+}
+
+TEST(Story, IsToldFromIslandsToTheFasterPool) {
+  trace::Workload lab = Lab(R"(
+fleet: [{servers: 2, gpus: 8}]
+queues: [{name: a, guarantee: 8}, {name: b, guarantee: 8}]
+jobs:
+  - {name: a, queue: a, gpus: 8, lasts: 1h, times: 6, every: 30m}
+  - {name: b, queue: b, gpus: 1, lasts: 1h, times: 2, every: 2h}
+policy: {compare: [islands, srtf], also-faster: 2}
+)");
+  std::vector<std::string> told;
+  const auto runs =
+      PlayStory(lab, {}, [&](const std::string& name, std::size_t number, std::size_t of) {
+        told.push_back(std::to_string(number) + "/" + std::to_string(of) + " " + name);
+      });
+  ASSERT_TRUE(runs) << runs.error().message;
+  EXPECT_EQ(told,
+            (std::vector<std::string>{"1/4 islands", "2/4 srtf", "3/4 pool", "4/4 pool, 2x jobs"}));
+  EXPECT_TRUE(runs->front().islands);
+  EXPECT_EQ(runs->back().faster_milli, 2'000);
+  const double alone = report::FiguresOf(runs->front()).wait_s.mean;
+  EXPECT_LT(report::FiguresOf((*runs)[2]).wait_s.mean, alone);
+  EXPECT_EQ(runs->front().machines, "1 x 8 | 1 x 8");
 }
 
 trace::Workload RandomLab(std::uint64_t seed) {
