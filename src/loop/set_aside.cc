@@ -85,6 +85,7 @@ std::vector<std::string> SetAside::Texts() const {
 
 void SetAside::Publish() {
   std::vector<std::string> texts;
+  texts.reserve(objects_.size());
   for (const auto& [key, object] : objects_) texts.push_back(TextOf(key, object.trouble));
   const std::scoped_lock lock(mutex_);
   texts_ = std::move(texts);

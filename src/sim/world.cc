@@ -79,7 +79,7 @@ World::World(std::uint64_t seed, bool faulty_store) : random_(seed), machine_(cl
   }
   machine_.Play([this](const std::string& job, const std::string& replica) {
     Script script = scripts_.at(job);
-    const bool has_chief = pool().jobs().size() > 0 && replica.starts_with("ps");
+    const bool has_chief = !pool().jobs().empty() && replica.starts_with("ps");
     script.serves_for_ever = script.serves_for_ever || has_chief;
     return script;
   });
