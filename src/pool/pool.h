@@ -40,7 +40,7 @@ struct JobView {
   base::Instant wake = base::kNever;  // when it wants to be judged again
   // When its reason was last refreshed; none: as it was loaded.
   std::optional<base::Instant> reason_at;
-  base::Instant progress_at{0};       // when a reported step last counted as a change
+  base::Instant progress_at{0};  // when a reported step last counted as a change
 };
 
 class Pool {
