@@ -42,8 +42,17 @@ void Recount(Place& place) {
 bool Place::IsFree(int index) const {
   REQUIRE(index >= 0);
   const auto at = static_cast<std::size_t>(index);
-  if (at >= node.gpus.size() || holder[at]) return false;
+  if (at >= node.gpus.size() || holder[at] || shared.contains(index)) return false;
   return node.gpus[at].healthy && !node.gpus[at].foreign;
+}
+
+base::MilliGpu Place::FreeOf(int index) const {
+  if (IsFree(index)) return base::WholeGpus(1);
+  const auto held = shared.find(index);
+  if (held == shared.end()) return {};
+  const auto at = static_cast<std::size_t>(index);
+  const bool usable = at < node.gpus.size() && node.gpus[at].healthy && !node.gpus[at].foreign;
+  return usable ? base::WholeGpus(1) - held->second : base::MilliGpu{};
 }
 
 int Place::FreeGpus() const {
@@ -88,7 +97,15 @@ void Fleet::Bind(base::JobId job, const Grant& grant) {
   Place& place = found->second;
   place.grants[job].push_back(grant);
   Recount(place);
+  if (grant.share.value > 0) {
+    REQUIRE(grant.gpus.size() == 1 && !place.holder[static_cast<std::size_t>(grant.gpus[0])]);
+    base::MilliGpu& sum = place.shared[grant.gpus[0]];
+    sum += grant.share;
+    REQUIRE(sum <= base::WholeGpus(1));
+    return;
+  }
   for (const int gpu : grant.gpus) {
+    REQUIRE(!place.shared.contains(gpu));
     std::optional<base::JobId>& holder = place.holder[static_cast<std::size_t>(gpu)];
     REQUIRE(!holder);
     holder = job;
@@ -103,7 +120,14 @@ void Fleet::Release(base::JobId job, const Grant& grant) {
   REQUIRE(of_job != place.grants.end());
   const auto held = std::ranges::find(of_job->second, grant);
   REQUIRE(held != of_job->second.end());
+  if (grant.share.value > 0) {
+    const auto part = place.shared.find(grant.gpus[0]);
+    PROMISE(part != place.shared.end() && part->second >= grant.share);
+    part->second -= grant.share;
+    if (part->second.value == 0) place.shared.erase(part);
+  }
   for (const int gpu : grant.gpus) {
+    if (grant.share.value > 0) break;
     PROMISE(place.holder[static_cast<std::size_t>(gpu)] == job);
     place.holder[static_cast<std::size_t>(gpu)].reset();
   }
@@ -117,7 +141,8 @@ bool Fleet::Fits(const Grant& grant) const {
   const Place* place = Find(grant.node);
   if (place == nullptr || place->node.health != Health::kReady) return false;
   if (!IsAscending(grant.gpus)) return false;
-  return std::ranges::all_of(grant.gpus, [&](int gpu) { return place->IsFree(gpu); }) &&
+  const base::MilliGpu each = grant.share.value > 0 ? grant.share : base::WholeGpus(1);
+  return std::ranges::all_of(grant.gpus, [&](int gpu) { return place->FreeOf(gpu) >= each; }) &&
          Covers(place->free_cpu, grant.cpu) && Covers(place->free_memory, grant.memory);
 }
 
@@ -126,10 +151,47 @@ const Place* Fleet::Find(std::string_view name) const {
   return found == places_.end() ? nullptr : &found->second;
 }
 
+namespace {
+
+// On the fullest GPU that has room.
+std::optional<Grant> PartOn(const Place& place, const Demand& demand, Grant grant) {
+  base::MilliGpu least = base::WholeGpus(2);
+  for (int i = 0; i < static_cast<int>(place.node.gpus.size()); ++i) {
+    const Gpu& gpu = place.node.gpus[static_cast<std::size_t>(i)];
+    const base::MilliGpu part = PartOf(demand, gpu.memory);
+    const base::MilliGpu free = place.FreeOf(i);
+    if (!IsOfType(gpu, demand) || part > free || free >= least) continue;
+    least = free;
+    grant.gpus = {i};
+    grant.share = part;
+  }
+  if (grant.gpus.empty()) return {};
+  return grant;
+}
+
+bool Holds(const Node& node, const Term& term) {
+  const auto label = node.labels.find(term.key);
+  const bool present = label != node.labels.end();
+  if (term.is == Term::Is::kPresent) return present;
+  if (term.is == Term::Is::kAbsent) return !present;
+  const bool in = present && std::ranges::find(term.values, label->second) != term.values.end();
+  return in == (term.is == Term::Is::kIn);
+}
+
+bool Tolerates(const Demand& demand, const Taint& taint) {
+  return std::ranges::any_of(demand.tolerations, [&](const Toleration& toleration) {
+    if (toleration.key.empty()) return true;
+    return toleration.key == taint.key && (toleration.any_value || toleration.value == taint.value);
+  });
+}
+
+}  // namespace
+
 std::optional<Grant> FitOn(const Place& place, const Demand& demand) {
   if (place.node.health != Health::kReady || !CarriesLabels(place.node, demand)) return {};
   if (!Covers(place.free_cpu, demand.cpu) || !Covers(place.free_memory, demand.memory)) return {};
-  Grant grant{place.node.name, {}, demand.cpu, demand.memory};
+  Grant grant{place.node.name, {}, demand.cpu, demand.memory, {}};
+  if (demand.IsPart()) return PartOn(place, demand, std::move(grant));
   for (int i = 0; i < static_cast<int>(place.node.gpus.size()); ++i) {
     if (static_cast<int>(grant.gpus.size()) >= demand.gpus) break;
     if (place.IsFree(i) && IsOfType(place.node.gpus[static_cast<std::size_t>(i)], demand)) {
@@ -143,19 +205,35 @@ std::optional<Grant> FitOn(const Place& place, const Demand& demand) {
 bool CouldFit(const Node& node, const Demand& demand) {
   if (!CarriesLabels(node, demand)) return false;
   if (node.cpu < demand.cpu || node.memory < demand.memory) return false;
-  return std::ranges::count_if(node.gpus, [&](const Gpu& gpu) { return IsOfType(gpu, demand); }) >=
-         demand.gpus;
+  return std::ranges::count_if(node.gpus, [&](const Gpu& gpu) {
+           return IsOfType(gpu, demand) &&
+                  (!demand.IsPart() || PartOf(demand, gpu.memory) <= base::WholeGpus(1));
+         }) >= demand.gpus;
 }
 
 bool CarriesLabels(const Node& node, const Demand& demand) {
-  return std::ranges::all_of(demand.node_selector, [&](const auto& wanted) {
-    const auto label = node.labels.find(wanted.first);
-    return label != node.labels.end() && label->second == wanted.second;
-  });
+  return std::ranges::all_of(demand.node_selector,
+                             [&](const auto& wanted) {
+                               const auto label = node.labels.find(wanted.first);
+                               return label != node.labels.end() && label->second == wanted.second;
+                             }) &&
+         std::ranges::all_of(demand.affinity,
+                             [&](const Term& term) { return Holds(node, term); }) &&
+         std::ranges::all_of(node.taints,
+                             [&](const Taint& taint) { return Tolerates(demand, taint); });
 }
 
 bool IsOfType(const Gpu& gpu, const Demand& demand) {
-  return demand.gpu_type.empty() || gpu.type == demand.gpu_type;
+  return demand.gpu_type.empty() || gpu.type == demand.gpu_type ||
+         std::ranges::find(demand.or_types, gpu.type) != demand.or_types.end();
+}
+
+base::MilliGpu PartOf(const Demand& demand, base::Bytes device) {
+  if (demand.gpu_memory.value == 0) return demand.share;
+  if (demand.gpu_memory > device) return base::WholeGpus(2);
+  // Both below 2^63 / 1000: a device has less than 9 PB.
+  const std::int64_t milli = (demand.gpu_memory.value * 1000 + device.value - 1) / device.value;
+  return std::max(demand.share, base::MilliGpu{milli});
 }
 
 }  // namespace pondage::fleet

@@ -1,7 +1,8 @@
 // All machines, and what of them is free.
 //
 // Single-threaded, owned by the pool; planners work on a copy. Invariants:
-//   1. A GPU has at most one holder; a grant is wholly held or not at all.
+//   1. A GPU is held whole by one job, or in parts whose sum is at most one; a grant is wholly held
+//   or not at all.
 //   2. Free = capacity - sum of grants, per node, for every resource; it may be negative for cpu
 //   and
 //      memory only when a node came back smaller than what runs on it.
@@ -29,12 +30,16 @@ struct Place {
   Node node;
   std::vector<std::optional<base::JobId>> holder;
   std::map<base::JobId, std::vector<Grant>> grants;
+  std::map<int, base::MilliGpu> shared;  // GPUs of which parts are held, and how much of them
   base::MilliCpu free_cpu;
   base::Bytes free_memory;
   bool forgotten = false;  // goes with its last grant
 
-  // Whether GPU `index` could be granted now: free, healthy, not used by strangers.
+  // Whether GPU `index` could be granted whole now: free, healthy, not used by strangers.
   bool IsFree(int index) const;
+
+  // What could be granted of it now: all, the part that no share holds, or nothing.
+  base::MilliGpu FreeOf(int index) const;
 
   // GPUs that could be granted now. 0 unless the node is ready.
   int FreeGpus() const;
@@ -80,9 +85,14 @@ std::optional<Grant> FitOn(const Place& place, const Demand& demand);
 // of its GPUs.
 bool CouldFit(const Node& node, const Demand& demand);
 
-// The two halves of "may be placed there at all": the node carries the labels, the GPU has the
-// type.
+// The two halves of "may be placed there at all": the node carries the labels and no taint that is
+// not tolerated, the GPU has the type.
 bool CarriesLabels(const Node& node, const Demand& demand);
 bool IsOfType(const Gpu& gpu, const Demand& demand);
+
+// What a replica that asks for a part is charged of a device with so much memory: its compute share
+// or its part of the memory, whichever is larger, rounded up. More than a whole GPU: it cannot be
+// had there.
+base::MilliGpu PartOf(const Demand& demand, base::Bytes device);
 
 }  // namespace pondage::fleet

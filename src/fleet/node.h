@@ -26,6 +26,14 @@ struct Gpu {
   bool operator==(const Gpu&) const = default;
 };
 
+// Keeps away whoever does not tolerate it.
+struct Taint {
+  std::string key;
+  std::string value;
+
+  bool operator==(const Taint&) const = default;
+};
+
 enum class Health : std::uint8_t {
   kReady,
   kCordoned,  // nothing new is placed; what runs stays
@@ -40,6 +48,7 @@ struct Node {
   std::vector<Gpu> gpus;  // position in this list is the GPU's index everywhere
   std::map<std::string, std::string> labels;
   std::string trouble;  // why the machine itself takes nothing new; empty: it does
+  std::vector<Taint> taints;
 
   bool operator==(const Node&) const = default;
 };

@@ -3,63 +3,249 @@
 #include <algorithm>
 #include <utility>
 
-#include "plan/place.h"
+#include "base/assert.h"
 
 namespace pondage::plan {
 namespace {
 
-// Machines looked at for all reservations of one plan: some ten milliseconds.
-constexpr std::int64_t kLooks = 1'000'000;
-// A mixed gang may need a search at each instant.
-constexpr std::int64_t kLooksOfSearch = 20'000;
+// A mixed gang may need a search at each instant; so many are made for one reservation.
+constexpr int kSearches = 16;
+
+base::Instant EndOf(base::Instant at, std::optional<base::Millis> limit) {
+  return limit ? at + *limit : base::kNever;
+}
 
 }  // namespace
 
-Calendar::Calendar(const Snapshot& snapshot, base::Instant now)
-    : at_(now), rooms_(snapshot.fleet, View::kFree), looks_left_(kLooks) {
-  std::map<base::JobId, base::Instant> ends;
-  for (const Holding& holding : snapshot.holdings) {
+Calendar::Calendar(Ground& ground, const std::map<base::JobId, Holding>& holdings,
+                   base::Instant now)
+    : ground_(ground), now_(now), steps_(ground.nodes()) {
+  for (std::size_t node = 0; node < steps_.size(); ++node) {
+    steps_[node].push_back({at_once(), ground.now().At(node)});
+  }
+  std::vector<std::pair<base::Instant, const Holding*>> ends;
+  for (const auto& [job, holding] : holdings) {
     // One that is over its time is being stopped: it goes next.
-    if (holding.ends_by) ends[holding.job] = std::max(*holding.ends_by, now);
+    if (holding.ends_by) ends.emplace_back(std::max(*holding.ends_by, now), &holding);
   }
-  std::map<base::JobId, std::vector<fleet::Grant>> grants;
-  for (const auto& [name, place] : snapshot.fleet.places()) {
-    for (const auto& [job, held] : place.grants) {
-      if (ends.contains(job)) grants[job].insert(grants[job].end(), held.begin(), held.end());
-    }
-  }
-  for (auto& [job, held] : grants) ends_.emplace(ends[job], std::move(held));
+  std::ranges::sort(ends, {},
+                    [](const auto& end) { return std::pair(end.first, end.second->job); });
+  for (const auto& [at, holding] : ends) Release(*holding, at);
 }
 
-void Calendar::Start(const std::vector<fleet::Grant>& grants,
-                     std::optional<base::Instant> ends_by) {
-  if (ends_by && *ends_by <= at_) return;  // gone before the next reservation begins
-  for (const fleet::Grant& grant : grants) rooms_.TakeExactly(grant);
-  if (ends_by) ends_.emplace(*ends_by, grants);
+void Calendar::Release(const Holding& holding, base::Instant at) {
+  for (const std::string& name : holding.nodes) {
+    const std::optional<std::size_t> node = ground_.Find(name);
+    if (!node || ground_.now().At(*node) == fleet::kOut) continue;
+    const auto grants = ground_.place(*node).grants.find(holding.job);
+    if (grants == ground_.place(*node).grants.end()) continue;
+    fleet::StateId state = steps_[*node].back().state;
+    for (const fleet::Grant& grant : grants->second) {
+      state = ground_.states().Give(state, grant, ground_.healthy().At(*node));
+    }
+    Write(*node, at, state);
+  }
 }
 
-std::optional<Reservation> Calendar::Reserve(const Shape& shape,
-                                             std::optional<base::Millis> limit) {
-  Rooms rooms = rooms_;
-  base::Instant at = at_;
-  auto next = ends_.begin();
-  for (;;) {
-    looks_left_ -= static_cast<std::int64_t>(rooms.all().size()) + MemberCount(shape) +
-                   (shape.parts.size() > 1 ? kLooksOfSearch : 0);
-    if (looks_left_ < 0) return {};
-    Found found = PlaceGang(rooms, shape);
-    if (found.grants) {
-      at_ = at;
-      rooms_ = std::move(rooms);
-      ends_.erase(ends_.begin(), next);
-      if (limit) ends_.emplace(at + *limit, *found.grants);
-      return Reservation{at, *std::move(found.grants)};
-    }
-    if (next == ends_.end()) return {};
-    for (at = next->first; next != ends_.end() && next->first == at; ++next) {
-      for (const fleet::Grant& grant : next->second) rooms.Free(grant);
+// Rows of new times stand between the others.
+Calendar::Row& Calendar::RowAt(base::Instant at) {
+  if (rows_.empty() || rows_.back().at < at) return rows_.emplace_back(Row{at, {}});
+  const auto row = std::ranges::lower_bound(rows_, at, {}, &Row::at);
+  return row->at == at ? *row : *rows_.insert(row, Row{at, {}});
+}
+
+// From `at` until its next step the machine is in `state`.
+void Calendar::Write(std::size_t node, base::Instant at, fleet::StateId state) {
+  std::vector<Step>& steps = steps_[node];
+  const auto step = std::ranges::lower_bound(steps, at, {}, &Step::at);
+  const bool is_new = step == steps.end() || step->at != at;
+  if (is_new) {
+    steps.insert(step, {at, state});
+  } else {
+    step->state = state;
+  }
+  if (at == at_once()) return;
+  std::vector<Change>& changes = RowAt(at).changes;
+  if (is_new) {
+    changes.push_back({node, state});
+    return;
+  }
+  const auto change = std::ranges::find(changes, node, &Change::node);
+  PROMISE(change != changes.end());
+  change->state = state;
+}
+
+void Calendar::Split(std::size_t node, base::Instant at) {
+  if (at == base::kNever) return;
+  const std::vector<Step>& steps = steps_[node];
+  const auto next = std::ranges::upper_bound(steps, at, {}, &Step::at);
+  PROMISE(next != steps.begin());
+  if ((next - 1)->at != at) Write(node, at, fleet::StateId((next - 1)->state));
+}
+
+void Calendar::Leave(const std::vector<Seat>& seats, base::Instant at) {
+  fleet::States& states = ground_.states();
+  for (const Seat& seat : seats) {
+    Split(seat.node, at);
+    const fleet::Grant grant = GrantOf(ground_, states, seat);
+    const fleet::StateId most = ground_.healthy().At(seat.node);
+    for (const Step& step : std::vector<Step>(steps_[seat.node])) {
+      if (step.at >= at) Write(seat.node, step.at, states.Give(step.state, grant, most));
     }
   }
+}
+
+bool Calendar::Close(std::size_t node, fleet::DemandId demand, bool whole) {
+  bool open = false;
+  for (const Step& step : std::vector<Step>(steps_[node])) {
+    const fleet::StateId state = ground_.states().Without(step.state, demand, whole);
+    if (state != step.state) Write(node, step.at, state);
+    open |= state != fleet::kOut && ground_.states().Of(state).MilliGpus() > 0;
+  }
+  return open;
+}
+
+void Calendar::Enter(const std::vector<Seat>& seats, base::Instant from, base::Instant to) {
+  fleet::States& states = ground_.states();
+  for (const Seat& seat : seats) {
+    Split(seat.node, from);
+    Split(seat.node, to);
+    for (const Step& step : std::vector<Step>(steps_[seat.node])) {
+      if (step.at < from || step.at >= to) continue;
+      Write(seat.node, step.at, states.Take(step.state, seat.demand, seat.pick));
+    }
+  }
+}
+
+fleet::StateId Calendar::Through(std::size_t node, base::Instant from, base::Instant to) {
+  const std::vector<Step>& steps = steps_[node];
+  auto step = std::ranges::upper_bound(steps, from, {}, &Step::at);
+  PROMISE(step != steps.begin());
+  fleet::StateId state = (step - 1)->state;
+  for (; step != steps.end() && step->at < to; ++step) {
+    state = ground_.states().Both(state, step->state);
+  }
+  return state;
+}
+
+bool Calendar::IsFree(const Reservation& reservation, std::optional<base::Millis> limit) {
+  const base::Instant to = EndOf(reservation.at, limit);
+  std::map<std::size_t, fleet::StateId> left;
+  for (const Seat& seat : reservation.seats) {
+    if (seat.node >= steps_.size()) return false;
+    const auto [state, is_new] = left.try_emplace(seat.node, fleet::kOut);
+    if (is_new) state->second = Through(seat.node, reservation.at, to);
+    if (!ground_.states().Has(state->second, seat.demand, seat.pick)) return false;
+    state->second = ground_.states().Take(state->second, seat.demand, seat.pick);
+  }
+  return true;
+}
+
+int Calendar::Capacity(fleet::StateId state, std::size_t node, fleet::DemandId demand) {
+  const fleet::NodeSet* allowed = ground_.Allowed(demand);
+  if (allowed != nullptr && !allowed->Has(node)) return 0;
+  return ground_.states().Capacity(state, demand);
+}
+
+void Calendar::Put(Count& count, const Change& change, fleet::DemandId demand) {
+  std::int16_t& members = count.members[change.node];
+  const int now = Capacity(change.state, change.node, demand);
+  count.sum += now - members;
+  members = static_cast<std::int16_t>(now);
+}
+
+std::optional<Reservation> Calendar::Find(const Form& form, std::optional<base::Millis> limit,
+                                          Lost& lost, base::Instant before) {
+  std::vector<Count> counts(form.parts.size());
+  for (std::size_t part = 0; part < counts.size(); ++part) {
+    counts[part].members.resize(steps_.size());
+    for (std::size_t node = 0; node < steps_.size(); ++node) {
+      Put(counts[part], {node, steps_[node].front().state}, form.parts[part].demand);
+    }
+  }
+  int searches = form.parts.size() > 1 ? kSearches : static_cast<int>(rows_.size());
+  for (std::size_t row = 0; row < rows_.size() && rows_[row].at < before; ++row) {
+    bool enough = true;
+    for (std::size_t part = 0; part < counts.size(); ++part) {
+      for (const Change& change : rows_[row].changes) {
+        Put(counts[part], change, form.parts[part].demand);
+      }
+      enough &= counts[part].sum >= form.parts[part].count;
+    }
+    const base::Instant to = EndOf(rows_[row].at, limit);
+    std::vector<Count> through;
+    if (enough) through = counts;
+    if (!enough || !FitsThrough(row, to, form, through)) continue;
+    if (searches-- == 0) return {};
+    if (auto seats = Seats(form, through.front(), rows_[row].at, to, lost)) {
+      return Reservation{rows_[row].at, *std::move(seats)};
+    }
+  }
+  return {};
+}
+
+// Takes off `counts` what is taken before `to`. Enough by number is not yet enough: it must be the
+// same GPUs all the time, which Seats finds out.
+bool Calendar::FitsThrough(std::size_t row, base::Instant to, const Form& form,
+                           std::vector<Count>& counts) {
+  for (std::size_t later = row + 1; later < rows_.size() && rows_[later].at < to; ++later) {
+    for (std::size_t part = 0; part < counts.size(); ++part) {
+      const NumberedPart& asked = form.parts[part];
+      for (const Change& change : rows_[later].changes) {
+        std::int16_t& members = counts[part].members[change.node];
+        if (members == 0) continue;
+        const int then = Capacity(change.state, change.node, asked.demand);
+        if (then >= members) continue;
+        counts[part].sum -= members - then;
+        members = static_cast<std::int16_t>(then);
+      }
+      if (counts[part].sum < asked.count) return false;
+    }
+  }
+  return true;
+}
+
+std::optional<std::vector<Seat>> Calendar::Seats(const Form& form, const Count& count,
+                                                 base::Instant from, base::Instant to, Lost& lost) {
+  if (form.parts.size() == 1) return Choose(form.parts.front(), count, from, to);
+  fleet::View then(ground_.states(), steps_.size());
+  for (std::size_t node = 0; node < steps_.size(); ++node) then.Set(node, Through(node, from, to));
+  return PlaceGang(ground_, then, form, lost).seats;
+}
+
+// As Search does: the smallest block that takes all, else the largest.
+std::optional<std::vector<Seat>> Calendar::Choose(const NumberedPart& part, const Count& count,
+                                                  base::Instant from, base::Instant to) {
+  std::vector<std::pair<int, std::size_t>> blocks;  // members, negated; machine
+  for (std::size_t node = 0; node < count.members.size(); ++node) {
+    if (count.members[node] > 0) blocks.emplace_back(-count.members[node], node);
+  }
+  std::ranges::sort(blocks);
+  fleet::States& states = ground_.states();
+  std::vector<Seat> seats;
+  int wanted = part.count;
+  std::size_t next = 0;
+  while (wanted > 0 && next < blocks.size()) {
+    std::size_t at = next;
+    if (-blocks[next].first >= wanted) {
+      const auto end =
+          std::ranges::upper_bound(blocks, -wanted, {}, &std::pair<int, std::size_t>::first);
+      const int smallest = (end - 1)->first;
+      at = static_cast<std::size_t>(
+          std::ranges::lower_bound(blocks, smallest, {}, &std::pair<int, std::size_t>::first) -
+          blocks.begin());
+      at = std::max(at, next);
+    }
+    const std::size_t node = blocks[at].second;
+    blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(at));
+    fleet::StateId state = Through(node, from, to);
+    for (int i = std::min(states.Capacity(state, part.demand), wanted); i > 0; --i, --wanted) {
+      seats.push_back({node, part.demand, states.PickFor(state, part.demand)});
+      state = states.Take(state, part.demand, seats.back().pick);
+    }
+  }
+  if (wanted > 0) return {};
+  return seats;
 }
 
 }  // namespace pondage::plan

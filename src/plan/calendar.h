@@ -1,46 +1,91 @@
-// When waiting gangs will start at the latest, if everybody uses his whole time.
+// What will be free when, if everybody uses his whole time.
 //
-// Pure; made once a plan, from the hard limits of what runs. Reservations are made in the order of
-// the line and never begin before an earlier one. A job without a limit holds what it has for ever
-// here.
+// Made once a cycle, from the hard limits of what runs; starts and reservations are entered in the
+// order of the line. A job without a limit holds what it has for ever here. Single-threaded.
+// Invariants:
+//   1. A machine's steps have rising times; the first is what is free now.
+//   2. A row names exactly the machines that have a step at its time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <vector>
 
 #include "base/instant.h"
-#include "plan/plan.h"
-#include "plan/rooms.h"
+#include "plan/ground.h"
+#include "plan/place.h"
 
 namespace pondage::plan {
 
 struct Reservation {
   base::Instant at;
-  std::vector<fleet::Grant> grants;
+  std::vector<Seat> seats;  // exact GPUs
 };
 
 class Calendar {
  public:
-  Calendar(const Snapshot& snapshot, base::Instant now);
+  Calendar(Ground& ground, const std::map<base::JobId, Holding>& holdings, base::Instant now);
 
-  // A gang starts now.
-  void Start(const std::vector<fleet::Grant>& grants, std::optional<base::Instant> ends_by);
+  // What is held now is free again from `at` on.
+  void Leave(const std::vector<Seat>& seats, base::Instant at);
 
-  // The first instant at which the gang fits. None: not foreseeable, or the calendar's budget is
-  // spent.
-  std::optional<Reservation> Reserve(const Shape& shape, std::optional<base::Millis> limit);
+  // They are held from `from` until `to`, which may be kNever.
+  void Enter(const std::vector<Seat>& seats, base::Instant from, base::Instant to);
 
-  // As of the last reservation, its grants taken.
-  const Rooms& rooms() const { return rooms_; }
+  // Keeps from everybody else, for nobody knows how long, what a member of `demand` could use of
+  // the machine; `whole`: all of it. Returns whether something is left that might still be given.
+  bool Close(std::size_t node, fleet::DemandId demand, bool whole);
+
+  // The first instant from now on and before `before` at which the gang fits for all of its time.
+  std::optional<Reservation> Find(const Form& form, std::optional<base::Millis> limit, Lost& lost,
+                                  base::Instant before = base::kNever);
+
+  // Whether these very GPUs are free then, for all of its time.
+  bool IsFree(const Reservation& reservation, std::optional<base::Millis> limit);
+
+  // What is free on a machine all through from `from` until `to`.
+  fleet::StateId Through(std::size_t node, base::Instant from, base::Instant to);
+
+  // What is free now stands a moment before now: who is over his time goes now.
+  base::Instant at_once() const { return now_ - base::Millis{1}; }
 
  private:
-  base::Instant at_;
-  Rooms rooms_;  // as of at_
-  std::multimap<base::Instant, std::vector<fleet::Grant>>
-      ends_;  // after at_; equal ones in any order
-  std::int64_t looks_left_;
+  struct Step {
+    base::Instant at;
+    fleet::StateId state = fleet::kOut;
+  };
+  struct Change {
+    std::size_t node = 0;
+    fleet::StateId state = fleet::kOut;
+  };
+  struct Row {
+    base::Instant at;
+    std::vector<Change> changes;
+  };
+  // How many members of each part every machine takes; `sum` over machines.
+  struct Count {
+    std::vector<std::int16_t> members;
+    std::int64_t sum = 0;
+  };
+
+  void Release(const Holding& holding, base::Instant at);
+  void Split(std::size_t node, base::Instant at);
+  void Write(std::size_t node, base::Instant at, fleet::StateId state);
+  Row& RowAt(base::Instant at);
+  int Capacity(fleet::StateId state, std::size_t node, fleet::DemandId demand);
+  void Put(Count& count, const Change& change, fleet::DemandId demand);
+  bool FitsThrough(std::size_t row, base::Instant to, const Form& form, std::vector<Count>& counts);
+  std::optional<std::vector<Seat>> Seats(const Form& form, const Count& count, base::Instant from,
+                                         base::Instant to, Lost& lost);
+  std::optional<std::vector<Seat>> Choose(const NumberedPart& part, const Count& count,
+                                          base::Instant from, base::Instant to);
+
+  Ground& ground_;
+  base::Instant now_;
+  std::vector<std::vector<Step>> steps_;  // by machine
+  std::vector<Row> rows_;                 // by time
 };
 
 }  // namespace pondage::plan

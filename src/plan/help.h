@@ -6,12 +6,11 @@
 
 #include <string>
 
-#include "plan/order.h"
-#include "plan/rooms.h"
+#include "plan/ground.h"
 
 namespace pondage::plan {
 
-// `rooms` is left as it was.
-std::string CheapestChange(const Ask& ask, Rooms& rooms);
+// `view` is left as it was.
+std::string CheapestChange(const Ask& ask, Ground& ground, fleet::View& view);
 
 }  // namespace pondage::plan

@@ -14,12 +14,17 @@ void Relax(fleet::Demand& demand, Want want) {
   switch (want) {
     case Want::kType:
       demand.gpu_type.clear();
+      demand.or_types.clear();
       break;
     case Want::kLabel:
       demand.node_selector.clear();
+      demand.affinity.clear();
+      demand.tolerations = {{}};
       break;
     case Want::kGpu:
       demand.gpus = 0;
+      demand.share = {};
+      demand.gpu_memory = {};
       break;
     case Want::kCpu:
       demand.cpu = {};
@@ -30,9 +35,13 @@ void Relax(fleet::Demand& demand, Want want) {
   }
 }
 
-bool FitsWithout(Rooms& rooms, Shape shape, Want want) {
-  for (Part& part : shape.parts) Relax(part.demand, want);
-  return Fits(rooms, shape);
+bool FitsWithout(Ground& ground, fleet::View& view, const Shape& shape, Want want) {
+  std::vector<Group> groups;
+  for (const Part& part : shape.parts) {
+    groups.push_back({base::Role::kWorker, static_cast<int>(part.count), part.demand});
+    Relax(groups.back().demand, want);
+  }
+  return Fits(ground, view, ground.Of(ground.Number(ShapeOf(groups))));
 }
 
 std::int64_t Need(const Shape& shape, Want want) {
@@ -61,13 +70,17 @@ bool IsWelcome(const fleet::Node& node, const Shape& shape) {
       shape.parts, [&](const Part& part) { return fleet::CarriesLabels(node, part.demand); });
 }
 
-std::int64_t HaveIn(const Room& room, const Shape& shape, Want want) {
-  const fleet::Node& node = room.place->node;
-  if (want == Want::kCpu) return IsWelcome(node, shape) ? std::max<std::int64_t>(0, room.cpu) : 0;
+std::int64_t HaveIn(const fleet::Node& node, const fleet::Free& free, const Shape& shape,
+                    Want want) {
+  if (want == Want::kCpu) return IsWelcome(node, shape) ? std::max<std::int64_t>(0, free.cpu) : 0;
   if (want == Want::kMemory) {
-    return IsWelcome(node, shape) ? std::max<std::int64_t>(0, room.memory) : 0;
+    return IsWelcome(node, shape) ? std::max<std::int64_t>(0, free.memory) : 0;
   }
-  return std::ranges::count_if(room.free, [&](int gpu) { return IsUsable(node, gpu, shape); });
+  std::int64_t gpus = 0;
+  for (std::size_t gpu = 0; gpu < free.gpus.size(); ++gpu) {
+    if (free.gpus[gpu] == fleet::kWhole && IsUsable(node, static_cast<int>(gpu), shape)) ++gpus;
+  }
+  return gpus;
 }
 
 const char* ResourceName(Want want) {
@@ -88,13 +101,15 @@ const char* ResourceName(Want want) {
 
 // The label that most machines lack, as "key=value"; the first in order of name where all have
 // some.
-std::string MissingLabel(const Rooms& rooms, const Shape& shape) {
+std::string MissingLabel(const Ground& ground, const Shape& shape) {
   for (const Part& part : shape.parts) {
     for (const auto& [key, value] : part.demand.node_selector) {
-      const bool carried = std::ranges::any_of(rooms.all(), [&](const Room& room) {
-        const auto label = room.place->node.labels.find(key);
-        return label != room.place->node.labels.end() && label->second == value;
-      });
+      bool carried = false;
+      for (std::size_t node = 0; node < ground.nodes() && !carried; ++node) {
+        const auto& labels = ground.place(node).node.labels;
+        const auto label = labels.find(key);
+        carried = label != labels.end() && label->second == value;
+      }
       if (!carried) return key + "=" + value;
     }
   }
@@ -106,13 +121,9 @@ std::string MissingLabel(const Rooms& rooms, const Shape& shape) {
   return {};
 }
 
-std::string MissingType(const Rooms& rooms, const Shape& shape) {
+std::string MissingType(const std::set<std::string>& types, const Shape& shape) {
   for (const Part& part : shape.parts) {
-    const bool present = std::ranges::any_of(rooms.all(), [&](const Room& room) {
-      return std::ranges::any_of(room.place->node.gpus, [&](const fleet::Gpu& gpu) {
-        return gpu.type == part.demand.gpu_type;
-      });
-    });
+    const bool present = types.contains(part.demand.gpu_type);
     if (!part.demand.gpu_type.empty() && !present) return part.demand.gpu_type;
   }
   return shape.parts.empty() ? "" : shape.parts.front().demand.gpu_type;
@@ -120,21 +131,25 @@ std::string MissingType(const Rooms& rooms, const Shape& shape) {
 
 }  // namespace
 
-Want WhatBinds(Rooms& rooms, const Shape& shape, bool kinds) {
+Want WhatBinds(Ground& ground, fleet::View& view, const Shape& shape, bool kinds) {
   constexpr std::array kAll = {Want::kType, Want::kLabel, Want::kGpu, Want::kCpu, Want::kMemory};
   for (const Want want : kAll) {
     if (!kinds && (want == Want::kType || want == Want::kLabel)) continue;
-    if (FitsWithout(rooms, shape, want)) return want;
+    if (FitsWithout(ground, view, shape, want)) return want;
   }
   for (const Want want : {Want::kGpu, Want::kCpu, Want::kMemory}) {
     std::int64_t have = 0;
-    for (const Room& room : rooms.all()) have += HaveIn(room, shape, want);
+    for (std::size_t node = 0; node < view.nodes(); ++node) {
+      const fleet::Free& free = view.states().Of(view.At(node));
+      have += HaveIn(ground.place(node).node, free, shape, want);
+    }
     if (have < Need(shape, want)) return want;
   }
   return Want::kGpu;
 }
 
-void Measure(const Rooms& rooms, const Shape& shape, Want want, Refusal& refusal) {
+void Measure(const Ground& ground, const fleet::View& view, const Shape& shape, Want want,
+             Refusal& refusal) {
   refusal.resource = ResourceName(want);
   refusal.need = Need(shape, want);
   refusal.have = refusal.block = refusal.block_need = 0;
@@ -143,25 +158,27 @@ void Measure(const Rooms& rooms, const Shape& shape, Want want, Refusal& refusal
     refusal.block_need = std::max(refusal.block_need, MemberNeed(part.demand, want));
   }
   std::set<std::string> types;
-  for (const Room& room : rooms.all()) {
-    const std::int64_t here = HaveIn(room, shape, want);
+  for (std::size_t i = 0; i < view.nodes(); ++i) {
+    const fleet::Node& node = ground.place(i).node;
+    const std::int64_t here = HaveIn(node, view.states().Of(view.At(i)), shape, want);
     refusal.have += here;
     if (here > refusal.block) {
       refusal.block = here;
-      refusal.where = room.place->node.name;
+      refusal.where = node.name;
     }
-    for (const fleet::Gpu& gpu : room.place->node.gpus) types.insert(gpu.type);
+    if (want != Want::kType || view.At(i) == fleet::kOut) continue;
+    for (const fleet::Gpu& gpu : node.gpus) types.insert(gpu.type);
   }
-  if (want == Want::kLabel) refusal.where = MissingLabel(rooms, shape);
+  if (want == Want::kLabel) refusal.where = MissingLabel(ground, shape);
   if (want == Want::kType) {
-    refusal.where = MissingType(rooms, shape);
+    refusal.where = MissingType(types, shape);
     refusal.present.assign(types.begin(), types.end());
   }
 }
 
-void AddHolders(const Room& room, const Shape& shape, const std::string& resource,
+void AddHolders(const fleet::Place& place, const Shape& shape, const std::string& resource,
                 std::map<base::JobId, std::int64_t>& amounts) {
-  const fleet::Node& node = room.place->node;
+  const fleet::Node& node = place.node;
   if (!IsWelcome(node, shape)) return;
   const auto add = [&](base::JobId job, const fleet::Grant& grant) {
     std::int64_t& amount = amounts[job];
@@ -174,10 +191,9 @@ void AddHolders(const Room& room, const Shape& shape, const std::string& resourc
           std::ranges::count_if(grant.gpus, [&](int gpu) { return IsUsable(node, gpu, shape); });
     }
   };
-  for (const auto& [job, grants] : room.place->grants) {
+  for (const auto& [job, grants] : place.grants) {
     for (const fleet::Grant& grant : grants) add(job, grant);
   }
-  for (const auto& [job, grant] : room.started) add(job, grant);
 }
 
 }  // namespace pondage::plan

@@ -1,7 +1,6 @@
 #include "plan/place.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "base/assert.h"
@@ -9,122 +8,174 @@
 namespace pondage::plan {
 namespace {
 
-// Rooms looked at by the search for one mixed gang. Enough for every gang of up to five demands on
-// a few machines; a bound for the rest.
+// Machines looked at by the search for one mixed gang. Enough for every gang of up to five demands
+// on a few machines; a bound for the rest.
 constexpr std::int64_t kStepBudget = 200'000;
 
-struct Taken {
-  std::size_t room = 0;
-  fleet::Grant grant;
-};
-using Trail = std::vector<Taken>;
+class Search {
+ public:
+  Search(Ground& ground, fleet::View& view, const Form& form, Lost& lost)
+      : ground_(ground), states_(ground.states()), view_(view), form_(form), lost_(lost) {}
 
-void Undo(Rooms& rooms, Trail& trail, std::size_t keep) {
-  while (trail.size() > keep) {
-    rooms.Give(trail.back().room, trail.back().grant);
-    trail.pop_back();
+  bool Greedily();
+  bool Exhaustively(bool& proven);
+  std::vector<Seat> TakeSeats() { return std::move(seats_); }
+
+ private:
+  struct Spot {
+    std::size_t node = 0;
+    int members = 0;
+  };
+
+  bool HasRoom(const NumberedPart& part);
+  bool SeatPart(const NumberedPart& part);
+  Spot BestSpot(fleet::DemandId demand, int wanted);
+  void Sit(std::size_t node, fleet::DemandId demand);
+  bool CanSit(std::size_t node, fleet::DemandId demand);
+  void Reset(std::size_t mark);
+
+  Ground& ground_;
+  fleet::States& states_;
+  fleet::View& view_;
+  const Form& form_;
+  Lost& lost_;
+  std::vector<Seat> seats_;
+};
+
+bool Search::HasRoom(const NumberedPart& part) {
+  const fleet::NodeSet* allowed = ground_.Allowed(part.demand);
+  std::int64_t sum = 0;
+  for (const fleet::StateId state : view_.live()) {
+    const int capacity = states_.Capacity(state, part.demand);
+    if (capacity == 0) continue;
+    const int nodes =
+        allowed == nullptr ? view_.CountOf(state) : fleet::CountIn(view_.In(state), allowed);
+    sum += std::int64_t{nodes} * capacity;
+    if (sum >= part.count) return true;
   }
+  return sum >= part.count;
 }
 
-// Where the next members of a part go: the room with least left over among those that take all of
-// them, else the one that takes most. So a gang touches few machines and large blocks stay whole.
-std::optional<std::size_t> BestRoom(const Rooms& rooms, const std::vector<int>& capacity,
-                                    int wanted) {
-  std::optional<std::size_t> best;
-  const auto rank = [&](std::size_t i) {
-    const bool takes_all = capacity[i] >= wanted;
-    return std::tuple(!takes_all, takes_all ? 0 : -capacity[i], rooms.all()[i].free.size(), i);
-  };
-  for (std::size_t i = 0; i < capacity.size(); ++i) {
-    if (capacity[i] > 0 && (!best || rank(i) < rank(*best))) best = i;
+// Among machines that take all that are wanted the one where least is lost, else the one that takes
+// most. So a gang touches few machines and large blocks stay whole.
+Search::Spot Search::BestSpot(fleet::DemandId demand, int wanted) {
+  const fleet::NodeSet* allowed = ground_.Allowed(demand);
+  Spot best;
+  std::int64_t least = 0;
+  for (const fleet::StateId state : view_.live()) {
+    const int members = std::min(states_.Capacity(state, demand), wanted);
+    if (members < std::max(1, best.members)) continue;
+    const std::int64_t lost = lost_.Of(state, demand);
+    if (members == best.members && lost > least) continue;
+    const auto node = fleet::FirstIn(view_.In(state), allowed);
+    if (!node) continue;
+    if (members == best.members && lost == least && *node > best.node) continue;
+    best = {*node, members};
+    least = lost;
   }
   return best;
 }
 
-bool PlacePart(Rooms& rooms, const Part& part, Trail& trail) {
-  std::vector<int> capacity(rooms.all().size());
-  std::int64_t sum = 0;
-  for (std::size_t i = 0; i < capacity.size(); ++i) {
-    capacity[i] = rooms.Capacity(i, part.demand, static_cast<int>(part.count));
-    sum += capacity[i];
-  }
-  if (sum < part.count) return false;
-  for (int wanted = static_cast<int>(part.count); wanted > 0;) {
-    const std::optional<std::size_t> room = BestRoom(rooms, capacity, wanted);
-    PROMISE(room.has_value());
-    const int here = std::min(capacity[*room], wanted);
-    for (int i = 0; i < here; ++i) trail.push_back({*room, rooms.Take(*room, part.demand)});
-    capacity[*room] = 0;
-    wanted -= here;
+bool Search::SeatPart(const NumberedPart& part) {
+  if (!HasRoom(part)) return false;
+  for (int wanted = part.count; wanted > 0;) {
+    const Spot spot = BestSpot(part.demand, wanted);
+    if (spot.members == 0) return false;  // a part of a GPU that was counted in two pieces
+    for (int i = 0; i < spot.members; ++i) Sit(spot.node, part.demand);
+    wanted -= spot.members;
   }
   return true;
 }
 
-bool PlaceGreedily(Rooms& rooms, const Shape& shape, Trail& trail) {
-  if (MemberCount(shape) > kMostMembers) return false;
-  for (const Part& part : shape.parts) {
-    if (!PlacePart(rooms, part, trail)) {
-      Undo(rooms, trail, 0);
+void Search::Sit(std::size_t node, fleet::DemandId demand) {
+  const fleet::StateId state = view_.At(node);
+  Seat seat{node, demand, states_.PickFor(state, demand)};
+  view_.Set(node, states_.Take(state, demand, seat.pick));
+  seats_.push_back(std::move(seat));
+}
+
+bool Search::Greedily() {
+  const std::size_t mark = view_.Mark();
+  seats_.reserve(static_cast<std::size_t>(form_.members));
+  for (const NumberedPart& part : form_.parts) {
+    if (SeatPart(part)) continue;
+    view_.Undo(mark);
+    seats_.clear();
+    return false;
+  }
+  view_.Keep(mark);
+  return true;
+}
+
+bool Search::CanSit(std::size_t node, fleet::DemandId demand) {
+  const fleet::NodeSet* allowed = ground_.Allowed(demand);
+  return states_.Capacity(view_.At(node), demand) > 0 && (allowed == nullptr || allowed->Has(node));
+}
+
+// Depth first over members; equal members stand on machines of rising number, so that no
+// arrangement is tried twice under another name.
+bool Search::Exhaustively(bool& proven) {
+  std::vector<fleet::DemandId> members;
+  for (const NumberedPart& part : form_.parts) {
+    members.insert(members.end(), static_cast<std::size_t>(part.count), part.demand);
+  }
+  const std::size_t whole = view_.Mark();
+  std::vector<std::size_t> marks;
+  std::size_t from = 0;  // first machine to look at for the next member
+  for (std::int64_t steps = 0; seats_.size() < members.size();) {
+    const fleet::DemandId demand = members[seats_.size()];
+    std::size_t node = from;
+    while (node < view_.nodes() && ++steps <= kStepBudget && !CanSit(node, demand)) ++node;
+    proven = steps <= kStepBudget;
+    if (proven && node < view_.nodes()) {
+      marks.push_back(view_.Mark());
+      Sit(node, demand);
+      const bool same_next = seats_.size() < members.size() && members[seats_.size()] == demand;
+      from = same_next ? node : 0;
+    } else if (!proven || seats_.empty()) {
+      for (; !marks.empty(); marks.pop_back()) view_.Undo(marks.back());
+      view_.Undo(whole);
+      seats_.clear();
       return false;
-    }
-  }
-  return true;
-}
-
-// Depth first over members; equal members stand in rooms of rising index, so that no arrangement is
-// tried twice under another name. Returns false when the budget ended before the answer.
-bool Search(Rooms& rooms, const Shape& shape, Trail& trail, bool& found) {
-  std::vector<std::size_t> part_of;  // of each member
-  for (std::size_t i = 0; i < shape.parts.size(); ++i) {
-    part_of.insert(part_of.end(), static_cast<std::size_t>(shape.parts[i].count), i);
-  }
-  std::size_t from = 0;  // first room to look at for the next member
-  for (std::int64_t steps = 0; trail.size() < part_of.size();) {
-    const std::size_t part = part_of[trail.size()];
-    std::size_t room = from;
-    for (; room < rooms.all().size(); ++room) {
-      if (++steps > kStepBudget) {
-        Undo(rooms, trail, 0);
-        return false;
-      }
-      if (rooms.Capacity(room, shape.parts[part].demand, 1) > 0) break;
-    }
-    if (room < rooms.all().size()) {
-      trail.push_back({room, rooms.Take(room, shape.parts[part].demand)});
-      const bool same_next = trail.size() < part_of.size() && part_of[trail.size()] == part;
-      from = same_next ? room : 0;
-    } else if (trail.empty()) {
-      return true;
     } else {
-      from = trail.back().room + 1;
-      Undo(rooms, trail, trail.size() - 1);
+      from = seats_.back().node + 1;
+      view_.Undo(marks.back());
+      marks.pop_back();
+      seats_.pop_back();
     }
   }
-  found = true;
+  for (; !marks.empty(); marks.pop_back()) view_.Keep(marks.back());
+  view_.Keep(whole);
   return true;
 }
 
 }  // namespace
 
-Found PlaceGang(Rooms& rooms, const Shape& shape) {
-  Trail trail;
+Found PlaceGang(Ground& ground, fleet::View& view, const Form& form, Lost& lost) {
   Found found;
-  bool placed = PlaceGreedily(rooms, shape, trail);
-  const bool mixed = shape.parts.size() > 1 && MemberCount(shape) <= kMostMembers;
-  if (!placed && mixed) found.proven = Search(rooms, shape, trail, placed);
-  if (!placed) return found;
-  found.grants.emplace();
-  for (Taken& taken : trail) found.grants->push_back(std::move(taken.grant));
+  if (form.members > kMostMembers) return found;
+  Search search(ground, view, form, lost);
+  bool placed = search.Greedily();
+  if (!placed && form.parts.size() > 1) placed = search.Exhaustively(found.proven);
+  if (placed) found.seats = search.TakeSeats();
   return found;
 }
 
-bool Fits(Rooms& rooms, const Shape& shape) {
-  Trail trail;
-  bool placed = PlaceGreedily(rooms, shape, trail);
-  const bool mixed = shape.parts.size() > 1 && MemberCount(shape) <= kMostMembers;
-  if (!placed && mixed) Search(rooms, shape, trail, placed);
-  Undo(rooms, trail, 0);
-  return placed;
+bool Fits(Ground& ground, fleet::View& view, const Form& form) {
+  const std::size_t mark = view.Mark();
+  Lost lost(ground.states(), Packing::kBestFit);
+  const bool fits = PlaceGang(ground, view, form, lost).seats.has_value();
+  view.Undo(mark);
+  return fits;
+}
+
+fleet::Grant GrantOf(const Ground& ground, const fleet::States& states, const Seat& seat) {
+  const fleet::Demand& demand = states.Asked(seat.demand);
+  return {ground.place(seat.node).node.name,
+          seat.pick.gpus,
+          demand.cpu,
+          demand.memory,
+          {seat.pick.share}};
 }
 
 }  // namespace pondage::plan

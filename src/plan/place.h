@@ -8,20 +8,29 @@
 #include <optional>
 #include <vector>
 
-#include "plan/rooms.h"
-#include "plan/shape.h"
+#include "plan/ground.h"
+#include "plan/lost.h"
 
 namespace pondage::plan {
 
-struct Found {
-  std::optional<std::vector<fleet::Grant>> grants;  // in the order of the shape's parts; taken
-  bool proven = true;  // false: no placement known, but the search was cut
+// Where one member goes.
+struct Seat {
+  std::size_t node = 0;
+  fleet::DemandId demand = 0;
+  fleet::States::Pick pick;
 };
 
-// On success the grants are taken from `rooms`; otherwise `rooms` is as it was.
-Found PlaceGang(Rooms& rooms, const Shape& shape);
+struct Found {
+  std::optional<std::vector<Seat>> seats;  // in the order of the shape's parts; taken
+  bool proven = true;                      // false: no placement known, but the search was cut
+};
 
-// Whether it would fit. `rooms` is left as it was.
-bool Fits(Rooms& rooms, const Shape& shape);
+// On success the seats are taken from `view`; otherwise it is as it was.
+Found PlaceGang(Ground& ground, fleet::View& view, const Form& form, Lost& lost);
+
+// Whether it would fit. `view` is left as it was.
+bool Fits(Ground& ground, fleet::View& view, const Form& form);
+
+fleet::Grant GrantOf(const Ground& ground, const fleet::States& states, const Seat& seat);
 
 }  // namespace pondage::plan

@@ -1,22 +1,23 @@
-// The planner: a snapshot of fleet, queues and waiting gangs in, a plan out.
+// What the planner is asked and what it answers: gangs that wait, a plan, reasons.
 //
-// Pure: same snapshot, same plan, whatever the order of its inputs; no clock, no IO. A plan is a
-// value that can be printed or refused before it is carried out; it binds whole gangs only.
-//
-// This version evicts nobody. Its rules:
-//   1. Order, whatever the queue: gangs inside their queue's guarantee, priority (high first),
-//   arrival,
-//      id.
+// Values. A plan can be printed or refused before it is carried out; it binds whole gangs only.
+// plan/planner.h makes them. The rules (docs/decisions/0020):
+//   1. Order: gangs inside their queue's guarantee, least saturated queue first; then queues by
+//   what
+//      they used, faded, per weight; in a queue priority, then users by what they used, then one
+//      user's own jobs by size with ageing; then arrival, id.
 //   2. A gang starts when it fits its queue's limits at every level and the free GPUs, and delays
 //   no
-//      earlier waiting gang. Where the hard limits of what runs tell when that one starts, it keeps
-//      exactly what it will then use, and a gang that ends before may use it meanwhile. Where they
-//      do not, it keeps all that it could use: GPUs, and cores where those are what it waits for. A
-//      gang at a queue's limit keeps the room under that limit. Gangs that wait for no other job
-//      (held, no such queue, never fitting, machines out of service) keep nothing.
-//   3. The search is complete for gangs of equal members. For mixed ones it gives up after a fixed
+//      earlier waiting gang. Where hard limits tell when that one starts, it has a reservation: the
+//      exact GPUs from a certain time on. A gang that ends before may use them meanwhile. Where
+//      they do not tell, it keeps all that it could use: GPUs, and cores where those are what it
+//      waits for. A gang at a queue's limit keeps the room under that limit. Gangs that wait for no
+//      other job (held, no such queue, never fitting, machines out of service) keep nothing.
+//   3. A reservation is state: it moves later only for a gang before it in the order, or when what
+//      it stands on is gone.
+//   4. The search is complete for gangs of equal members. For mixed ones it gives up after a fixed
 //      number of steps, and the refusal says so (`proven`).
-//   4. Each refusal names the constraint that binds after all starts of this plan.
+//   5. Each refusal names the constraint that binds after all starts of this plan.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +29,7 @@
 #include "base/instant.h"
 #include "fleet/demand.h"
 #include "fleet/fleet.h"
+#include "plan/policy.h"
 #include "queue/tree.h"
 
 namespace pondage::plan {
@@ -50,6 +52,12 @@ struct Ask {
   bool held = false;          // suspended, or waiting out a restart delay
   std::optional<base::Instant> not_before;  // end of a restart delay, when that is why it is held
   std::optional<base::Millis> limit;        // hard run-time limit
+  std::string user;
+  // How long it will run, as far as anybody knows: by its progress, else its limit, else its
+  // history. Orders one user's own jobs; promises nothing.
+  std::optional<base::Millis> remaining;
+  std::int64_t attained = 0;  // milli-GPU x ms it has received
+  bool replaces = false;      // members of a gang that runs
 };
 
 // Why a gang waits.
@@ -107,7 +115,11 @@ struct Placement {
 
 struct Plan {
   std::vector<Placement> start;  // in the order in which they were decided
-  std::vector<Refusal> wait;     // one for every ask that does not start, in queue order
+  // MakePlan: one for every ask that does not start, in queue order. A cycle of the planner: those
+  // whose verdict is new, with job, constraint, need and have alone; Explain tells the rest.
+  std::vector<Refusal> wait;
+  // When time alone may change the plan; kNever: only facts do.
+  base::Instant wake = base::kNever;
 };
 
 // A gang that runs: who holds what until when, for reasons and expected starts.
@@ -116,6 +128,8 @@ struct Holding {
   std::string queue;
   int gpus = 0;
   std::optional<base::Instant> ends_by;  // by its hard limit
+  std::string user;
+  std::vector<std::string> nodes;  // where; the planner fills it in
 };
 
 struct Snapshot {
@@ -125,7 +139,7 @@ struct Snapshot {
   const std::vector<Holding>& holdings;  // any order
 };
 
-Plan MakePlan(const Snapshot& snapshot, base::Instant now);
+Plan MakePlan(const Snapshot& snapshot, base::Instant now, const Policy& policy = {});
 
 // One sentence in English for a refusal, for logs, events and status messages. It names no jobs;
 // plan/sentence.h does, in both languages.

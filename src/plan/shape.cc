@@ -65,6 +65,17 @@ std::int64_t TotalBytes(const Shape& shape) {
   return Sum(shape, [](const fleet::Demand& demand) { return demand.memory.value; });
 }
 
+// A part whose price depends on the device it gets is charged for the compute share it asks, here;
+// once bound, for what it got.
+base::MilliGpu ChargeOf(const Shape& shape) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 4;
+  const std::int64_t milli = Sum(shape, [](const fleet::Demand& demand) {
+    if (demand.IsPart()) return demand.share.value;
+    return std::int64_t{demand.gpus} * 1000;
+  });
+  return {std::min(milli, kMost)};
+}
+
 int LargestMember(const Shape& shape) {
   int largest = 0;
   for (const Part& part : shape.parts) largest = std::max(largest, part.demand.gpus);

@@ -39,6 +39,9 @@ std::int64_t TotalGpus(const Shape& shape);
 std::int64_t TotalMilliCpu(const Shape& shape);
 std::int64_t TotalBytes(const Shape& shape);
 
+// Quota that a gang of this shape is charged. Stops at the largest quantity instead of leaving it.
+base::MilliGpu ChargeOf(const Shape& shape);
+
 // GPUs of the member that needs most of them together.
 int LargestMember(const Shape& shape);
 

@@ -58,7 +58,7 @@ class World {
 
   plan::Plan Plan(base::Instant now = {0}) const {
     const std::vector<Ask> asks(asks_.begin(), asks_.end());
-    return MakePlan({fleet_, queues_, asks, holdings_}, now);
+    return MakePlan({fleet_, queues_, asks, holdings_}, now, policy_);
   }
 
   // What the plan starts runs, and waits no longer.
@@ -116,6 +116,8 @@ class World {
     return *found;
   }
 
+  // Whoever came first is first, unless a test says otherwise.
+  Policy& policy() { return policy_; }
   fleet::Fleet& fleet() { return fleet_; }
   queue::Tree& queues() { return queues_; }
   std::deque<Ask>& asks() { return asks_; }
@@ -127,6 +129,7 @@ class World {
   queue::Tree queues_;
   std::deque<Ask> asks_;
   std::vector<Holding> holdings_;
+  Policy policy_{.size = Size::kNone};
 };
 
 }  // namespace pondage::plan::test

@@ -10,6 +10,7 @@ namespace pondage::queue {
 
 Tree& Tree::operator=(const Tree& other) {
   entries_ = other.entries_;
+  decay_ = other.decay_;
   Rehang();
   return *this;
 }
@@ -78,16 +79,20 @@ std::optional<Over> Tree::NeverFits(std::string_view leaf, base::MilliGpu ask) c
   return {};
 }
 
+Tree::Entry& Tree::Touch(std::string_view leaf) {
+  const auto found = entries_.find(leaf);
+  if (found != entries_.end()) return found->second;
+  Entry& entry = entries_[std::string(leaf)];
+  entry.spec.name = leaf;
+  entry.spec.closed = true;
+  entry.removed = true;
+  Rehang();
+  return entry;
+}
+
 void Tree::Charge(std::string_view leaf, base::MilliGpu amount) {
   REQUIRE(amount.value >= 0);
-  if (entries_.find(leaf) == entries_.end()) {
-    Entry& entry = entries_[std::string(leaf)];
-    entry.spec.name = leaf;
-    entry.spec.closed = true;
-    entry.removed = true;
-    Rehang();
-  }
-  Entry& charged = entries_.find(leaf)->second;
+  Entry& charged = Touch(leaf);
   charged.own += amount;
   for (Entry* at = &charged; at != nullptr; at = at->parent) at->used += amount;
 }
@@ -103,6 +108,49 @@ void Tree::Refund(std::string_view leaf, base::MilliGpu amount) {
     entries_.erase(found);
     Rehang();
   }
+}
+
+void Tree::Charge(std::string_view leaf, const std::string& user, base::MilliGpu amount,
+                  base::Instant now) {
+  Charge(leaf, amount);
+  Follow(entries_.find(leaf)->second, user, amount, now);
+}
+
+void Tree::Refund(std::string_view leaf, const std::string& user, base::MilliGpu amount,
+                  base::Instant now) {
+  const auto found = entries_.find(leaf);
+  REQUIRE(found != entries_.end());
+  Follow(found->second, user, base::MilliGpu{} - amount, now);
+  Refund(leaf, amount);
+}
+
+void Tree::Follow(Entry& leaf, const std::string& user, base::MilliGpu by, base::Instant now) {
+  leaf.users[user].Change(by, now, decay_);
+  leaf.faded.Change(by, now, decay_);
+}
+
+std::map<std::string_view, std::int64_t> Tree::Faded(base::Instant now) const {
+  std::map<std::string_view, std::int64_t> sums;
+  for (const auto& [name, entry] : entries_) {
+    const std::int64_t own = entry.faded.At(now, decay_);
+    for (const Entry* at = &entry; at != nullptr; at = at->parent) sums[at->spec.name] += own;
+  }
+  return sums;
+}
+
+std::int64_t Tree::FadedOf(std::string_view leaf, const std::string& user,
+                           base::Instant now) const {
+  const Entry* entry = Known(leaf);
+  if (entry == nullptr) return 0;
+  const auto use = entry->users.find(user);
+  return use == entry->users.end() ? 0 : use->second.At(now, decay_);
+}
+
+base::MilliGpu Tree::HeldBy(std::string_view leaf, const std::string& user) const {
+  const Entry* entry = Known(leaf);
+  if (entry == nullptr) return {};
+  const auto use = entry->users.find(user);
+  return use == entry->users.end() ? base::MilliGpu{} : use->second.rate;
 }
 
 base::MilliGpu Tree::Used(std::string_view name) const {

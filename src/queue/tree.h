@@ -8,6 +8,7 @@
 //   3. A queue that was removed while jobs still use it stays, closed, until they end.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,8 +16,16 @@
 #include <vector>
 
 #include "base/quantity.h"
+#include "queue/decay.h"
 
 namespace pondage::queue {
+
+// How the jobs of one queue are offered what is free.
+enum class Order : std::uint8_t {
+  kFair,     // priority, then the user who used least, then small jobs first with ageing
+  kArrival,  // priority, then the user who used least, then arrival
+  kStrict,   // kArrival, and whoever waits holds back all that want the same kind of resource
+};
 
 struct Spec {
   std::string name;                     // a DNS label, unique
@@ -27,6 +36,11 @@ struct Spec {
   bool closed = false;                  // takes no new jobs; what waits goes on
   bool held = false;                    // starts nothing
   std::optional<base::Millis> max_run;  // run-time cap of its jobs
+  // Beyond the guarantee, siblings are served by what they used, faded, per weight. 0: last.
+  std::int64_t weight = 1;
+  Order order = Order::kFair;
+  std::optional<base::Millis> default_run;   // of jobs that name no limit
+  std::optional<base::MilliGpu> user_limit;  // what one user's jobs may hold at once
   bool operator==(const Spec&) const = default;
 };
 
@@ -41,7 +55,7 @@ struct Over {
 class Tree {
  public:
   Tree() = default;
-  Tree(const Tree& other) : entries_(other.entries_) { Rehang(); }
+  Tree(const Tree& other) : entries_(other.entries_), decay_(other.decay_) { Rehang(); }
   Tree& operator=(const Tree& other);
 
   void Put(Spec spec);
@@ -70,6 +84,21 @@ class Tree {
   // Requires that at least `amount` is charged to the leaf.
   void Refund(std::string_view leaf, base::MilliGpu amount);
 
+  // The same, and from `now` on it counts as this user's use, and as that of each level.
+  void Charge(std::string_view leaf, const std::string& user, base::MilliGpu amount,
+              base::Instant now);
+  void Refund(std::string_view leaf, const std::string& user, base::MilliGpu amount,
+              base::Instant now);
+
+  // What was used and has not faded, in milli-GPU x ms: of every queue with all that hangs from it
+  // now; of one user's jobs in one queue (unknown: 0).
+  std::map<std::string_view, std::int64_t> Faded(base::Instant now) const;
+  std::int64_t FadedOf(std::string_view leaf, const std::string& user, base::Instant now) const;
+  base::MilliGpu HeldBy(std::string_view leaf, const std::string& user) const;
+
+  // Requires that nothing was charged with a user yet.
+  void SetHalfLife(base::Millis half_life) { decay_ = Decay(half_life); }
+
   base::MilliGpu Used(std::string_view name) const;
   base::MilliGpu Borrowed(std::string_view name) const;  // max(0, used - guarantee)
 
@@ -80,8 +109,10 @@ class Tree {
   struct Entry {
     Spec spec;
     bool removed = false;
-    base::MilliGpu own;       // used by jobs of this very queue
-    base::MilliGpu used;      // with all descendants
+    base::MilliGpu own;   // used by jobs of this very queue
+    base::MilliGpu used;  // with all descendants
+    Use faded;            // of all descendants; follows charges that name a user
+    std::map<std::string, Use> users;
     Entry* parent = nullptr;  // after unknown parents and cycles; none: the root
   };
   using Entries = std::map<std::string, Entry, std::less<>>;
@@ -90,7 +121,11 @@ class Tree {
   void Rehang();  // parents and sums anew
   void CutCycles();
 
+  Entry& Touch(std::string_view leaf);  // made, removed, when unknown
+  void Follow(Entry& leaf, const std::string& user, base::MilliGpu by, base::Instant now);
+
   Entries entries_;
+  Decay decay_{base::SecondsLong(7 * 24 * 3600)};
 };
 
 }  // namespace pondage::queue

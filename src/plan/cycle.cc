@@ -1,0 +1,290 @@
+#include "plan/cycle.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+
+namespace pondage::plan {
+namespace {
+
+base::Instant EndOf(base::Instant at, std::optional<base::Millis> limit) {
+  return limit ? at + *limit : base::kNever;
+}
+
+}  // namespace
+
+void Judge(Ground& ground, Form& form) {
+  if (form.judged == ground.version()) return;
+  form.judged = ground.version();
+  form.ever = Fits(ground, ground.all(), form);
+  form.healthy = form.ever && Fits(ground, ground.healthy(), form);
+}
+
+Cycle::Cycle(Desk desk, base::Instant now)
+    : desk_(desk), now_(now), mark_(desk.ground.now().Mark()) {}
+
+Cycle::~Cycle() {
+  desk_.ground.now().Undo(mark_);
+  for (const Started& started : started_) desk_.queues.Refund(started.ask->queue, started.charge);
+}
+
+Plan Cycle::Run() {
+  desk_.line.Begin(desk_.ground, desk_.queues, now_);
+  while (Cohort* cohort = desk_.line.Next()) Offer(*cohort);
+  for (Started& started : started_) {
+    std::vector<fleet::Grant> grants;
+    grants.reserve(started.seats.size());
+    for (const Seat& seat : started.seats) {
+      grants.push_back(GrantOf(desk_.ground, desk_.ground.states(), seat));
+    }
+    const Shape& shape = *desk_.ground.Of(desk_.line.Find(started.ask->job)->shape).shape;
+    plan_.start.push_back(
+        {started.ask->job, InMemberOrder(started.ask->groups, shape, std::move(grants))});
+  }
+  for (const Placement& placement : plan_.start) starts_.push_back(placement.job);
+  std::ranges::sort(starts_);
+  for (const auto& [job, reservation] : reservations_) {
+    if (reservation.at > now_) plan_.wake = std::min(plan_.wake, reservation.at);
+  }
+  desk_.reservations = std::move(reservations_);
+  Say();
+  return std::move(plan_);
+}
+
+void Cycle::Offer(Cohort& cohort) {
+  Form& form = desk_.ground.Of(cohort.key.shape);
+  Judge(desk_.ground, form);
+  const Ask& ask = desk_.line.Find(cohort.jobs[cohort.next].second)->ask;
+  if (!MayStart(cohort, form)) {
+    desk_.line.Close(cohort);
+    return;
+  }
+  const auto [failed, is_new] = failed_.try_emplace({cohort.key.shape, ask.limit}, true);
+  if (is_new && !blocked_) {
+    Found found = Try(form, ask.limit);
+    if (found.seats) {
+      failed_.erase(failed);
+      Start(cohort, ask, form, *std::move(found.seats));
+      return;
+    }
+    failed->second = found.proven;
+  }
+  cohort.keeps.proven = failed->second;
+  blocked_ |= desk_.policy.backfill == Backfill::kLine;
+  if (Reserve(ask, form)) {
+    desk_.line.Advance(cohort);
+    return;
+  }
+  if (desk_.policy.backfill != Backfill::kFree && kept_.contains(cohort.key.shape)) {
+    cohort.keeps.room = true;
+    cohort.keeps.whole = kept_.at(cohort.key.shape);
+  }
+  desk_.line.Close(cohort);
+}
+
+bool Cycle::MayStart(Cohort& cohort, const Form& form) {
+  const queue::Tree& queues = desk_.queues;
+  const std::string& queue = cohort.bucket->key.queue;
+  if (form.members > kMostMembers || !form.healthy) return false;
+  if (queues.Find(queue) == nullptr || queues.HeldAt(queue)) return false;
+  if (queues.NeverFits(queue, form.charge)) return false;
+  return PassesLimits(cohort, form);
+}
+
+bool Cycle::PassesLimits(Cohort& cohort, const Form& form) {
+  if (form.charge.value == 0) return true;
+  const std::string& queue = cohort.bucket->key.queue;
+  if (!full_levels_.empty()) {
+    for (const std::string_view level : desk_.queues.PathUp(queue)) {
+      if (!full_levels_.contains(level)) continue;
+      cohort.keeps.level = level;
+      return false;
+    }
+  }
+  const std::optional<queue::Over> over = desk_.queues.WouldExceed(queue, form.charge);
+  if (!over) return true;
+  full_levels_.insert(over->queue);
+  cohort.keeps.level = over->queue;
+  return false;
+}
+
+bool Cycle::HasRoom(const Form& form) {
+  fleet::View& now = desk_.ground.now();
+  fleet::States& states = desk_.ground.states();
+  for (const NumberedPart& part : form.parts) {
+    std::int64_t sum = 0;
+    for (const fleet::StateId state : now.live()) {
+      sum += std::int64_t{now.CountOf(state)} * states.Capacity(state, part.demand);
+      if (sum >= part.count) break;
+    }
+    if (sum < part.count) return false;
+  }
+  return true;
+}
+
+// In what nobody keeps, or in what is kept for later than its end.
+Found Cycle::Try(const Form& form, std::optional<base::Millis> limit) {
+  Found nothing;
+  const bool whole = form.charge == base::WholeGpus(form.gpus);
+  if (whole && form.gpus > desk_.ground.now().whole_gpus()) return nothing;
+  if (!open_) return PlaceGang(desk_.ground, desk_.ground.now(), form, desk_.lost);
+  if (!HasRoom(form)) return nothing;
+  Look(limit);
+  return PlaceGang(desk_.ground, *open_, form, desk_.lost);
+}
+
+// Turns open_ to what a gang that ends by then may use.
+void Cycle::Look(std::optional<base::Millis> limit) {
+  const base::Instant ends = EndOf(now_, limit);
+  if (ends == shown_) return;
+  shown_ = ends;
+  for (const std::size_t node : promised_) Show(node);
+}
+
+void Cycle::Show(std::size_t node) {
+  open_->Set(node, calendar_->Through(node, calendar_->at_once(), shown_));
+}
+
+void Cycle::Start(Cohort& cohort, const Ask& ask, const Form& form, std::vector<Seat> seats) {
+  desk_.queues.Charge(ask.queue, form.charge);
+  desk_.line.Count(*cohort.bucket, form.charge);
+  if (calendar_) {
+    fleet::View& now = desk_.ground.now();
+    for (const Seat& seat : seats) {
+      now.Set(seat.node, desk_.ground.states().Take(now.At(seat.node), seat.demand, seat.pick));
+    }
+    calendar_->Enter(seats, calendar_->at_once(), EndOf(now_, ask.limit));
+    for (const Seat& seat : seats) {
+      if (promised_.contains(seat.node)) Show(seat.node);
+    }
+  }
+  started_.push_back({&ask, std::move(seats), form.charge});
+  desk_.line.Advance(cohort);
+}
+
+void Cycle::OpenCalendar() {
+  calendar_.emplace(desk_.ground, desk_.holdings, now_);
+  for (const Started& started : started_) {
+    if (started.ask->limit) calendar_->Leave(started.seats, now_ + *started.ask->limit);
+  }
+  open_.emplace(desk_.ground.now());
+  for (std::size_t node = 0; node < desk_.ground.nodes(); ++node) {
+    if (desk_.ground.healthy().At(node) != fleet::kOut) with_any_.push_back(node);
+  }
+  with_gpus_ = with_any_;
+}
+
+// True when this job has a reservation now. A shape whose start nobody can foresee keeps what it
+// could use.
+bool Cycle::Reserve(const Ask& ask, const Form& form) {
+  if (desk_.policy.backfill == Backfill::kFree || blocked_) return false;
+  if (static_cast<int>(reservations_.size()) >= desk_.policy.reservations) return false;
+  if (!calendar_) OpenCalendar();
+  Cohort& cohort = *desk_.line.Find(ask.job)->cohort;
+  if (desk_.policy.backfill == Backfill::kConservative && !kept_.contains(cohort.key.shape)) {
+    if (std::optional<Reservation> slot = Slot(ask, form)) {
+      calendar_->Enter(slot->seats, slot->at, EndOf(slot->at, ask.limit));
+      for (const Seat& seat : slot->seats) {
+        promised_.insert(seat.node);
+        Show(seat.node);
+      }
+      reservations_.emplace(ask.job, *std::move(slot));
+      return true;
+    }
+  }
+  KeepForUnknownTime(cohort, form);
+  return false;
+}
+
+// The one it has, unless there is an earlier one, or it is lost.
+std::optional<Reservation> Cycle::Slot(const Ask& ask, const Form& form) {
+  const auto had = desk_.reservations.find(ask.job);
+  if (had == desk_.reservations.end()) return calendar_->Find(form, ask.limit, desk_.lost);
+  Reservation& old = had->second;
+  old.at = std::max(old.at, now_);
+  if (auto earlier = calendar_->Find(form, ask.limit, desk_.lost, old.at)) return earlier;
+  if (calendar_->IsFree(old, ask.limit)) return old;
+  return calendar_->Find(form, ask.limit, desk_.lost);
+}
+
+void Cycle::KeepForUnknownTime(Cohort& cohort, const Form& form) {
+  const auto [kept, is_new] = kept_.try_emplace(cohort.key.shape, false);
+  if (!is_new) return;
+  Shape without_gpus = *form.shape;
+  for (Part& part : without_gpus.parts) {
+    part.demand.gpus = 0;
+    part.demand.share = {};
+    part.demand.gpu_memory = {};
+  }
+  Ground& ground = desk_.ground;
+  const ShapeId shape = ground.Number(without_gpus);
+  kept->second = !Fits(ground, *open_, ground.Of(shape));
+  for (const NumberedPart& part : ground.Of(cohort.key.shape).parts) {
+    const fleet::Demand& asked = ground.states().Asked(part.demand);
+    if (asked.gpus == 0 && !asked.IsPart() && !kept->second) continue;
+    const fleet::NodeSet* allowed = ground.Allowed(part.demand);
+    std::erase_if(kept->second ? with_any_ : with_gpus_, [&](std::size_t node) {
+      if (allowed != nullptr && !allowed->Has(node)) return false;
+      if (ground.states().Capacity(ground.all().At(node), part.demand) == 0) return false;
+      const bool open = calendar_->Close(node, part.demand, kept->second);
+      Show(node);
+      return !open;
+    });
+  }
+}
+
+// Names the jobs whose verdict is news.
+void Cycle::Say() {
+  for (auto& [key, bucket] : desk_.line.buckets()) {
+    for (auto& [cohort_key, cohort] : bucket.cohorts) {
+      const Verdict verdict = VerdictOf(cohort);
+      const bool news = cohort.said != verdict;
+      cohort.said = verdict;
+      if (!news && desk_.fresh.empty()) continue;
+      for (const auto& [arrived, job] : cohort.jobs) {
+        if (!news && !desk_.fresh.contains(job)) continue;
+        if (std::ranges::binary_search(starts_, job)) continue;
+        plan_.wait.push_back({.job = job,
+                              .constraint = verdict.constraint,
+                              .need = verdict.need,
+                              .have = verdict.have});
+      }
+    }
+  }
+}
+
+// The same tests in the same order as Explainer's.
+Verdict Cycle::VerdictOf(const Cohort& cohort) {
+  const Form& form = desk_.ground.Of(cohort.key.shape);
+  const std::string& queue = cohort.bucket->key.queue;
+  const queue::Tree& queues = desk_.queues;
+  if (queues.Find(queue) == nullptr) return {Constraint::kNoQueue, form.gpus, 0};
+  if (queues.HeldAt(queue)) return {Constraint::kHeld, form.gpus, 0};
+  if (form.members > kMostMembers) return {Constraint::kNever, form.members, kMostMembers};
+  if (const auto over = queues.NeverFits(queue, form.charge)) {
+    return {Constraint::kNever, form.gpus, over->limit.value / 1000};
+  }
+  if (!form.ever) return {Constraint::kNever, form.gpus, 0};
+  if (!form.healthy) return {Constraint::kUnhealthy, form.gpus, 0};
+  if (const auto over = queues.WouldExceed(queue, form.charge)) {
+    return {Constraint::kLimit, form.gpus, (over->limit.value - over->used.value) / 1000};
+  }
+  return RoomFor(cohort.key.shape);
+}
+
+Verdict Cycle::RoomFor(ShapeId shape) {
+  const auto [known, is_new] = room_.try_emplace(shape);
+  if (!is_new) return known->second;
+  Form& form = desk_.ground.Of(shape);
+  fleet::View& now = desk_.ground.now();
+  const bool whole = form.charge == base::WholeGpus(form.gpus);
+  Verdict verdict{Constraint::kBusy, form.gpus, now.whole_gpus()};
+  if (!(whole && form.gpus > now.whole_gpus()) && Fits(desk_.ground, now, form)) {
+    verdict.constraint = kept_.empty() ? Constraint::kReserved : Constraint::kOrder;
+  } else if (verdict.have >= verdict.need) {
+    verdict.constraint = Constraint::kFragmented;
+  }
+  return known->second = verdict;
+}
+
+}  // namespace pondage::plan

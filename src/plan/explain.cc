@@ -1,0 +1,321 @@
+#include "plan/explain.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "plan/help.h"
+#include "plan/measure.h"
+#include "plan/place.h"
+
+namespace pondage::plan {
+namespace {
+
+Refusal Of(const Waiter& waiter, const Form& form, Constraint constraint, const char* id) {
+  Refusal refusal;
+  refusal.job = waiter.ask.job;
+  refusal.constraint = constraint;
+  refusal.id = id;
+  refusal.need = form.gpus;
+  return refusal;
+}
+
+void WriteQuota(const queue::Over& over, Refusal& refusal) {
+  refusal.resource = "quota";
+  refusal.where = over.queue;
+  refusal.used = over.used.value / 1000;    // whole GPUs are charged: nothing is lost
+  refusal.limit = over.limit.value / 1000;  // a limit's fraction serves no whole GPU
+}
+
+bool Overlap(const std::vector<bool>& a, const std::vector<bool>& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] && b[i]) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Explainer::Explainer(Desk desk, base::Instant now) : desk_(desk), now_(now) {
+  FindKeepers();
+}
+
+Refusal Explainer::Explain(const Waiter& waiter) {
+  if (std::optional<Refusal> unready = Unready(waiter)) return *unready;
+  const Known& known = OfShape(waiter);
+  Refusal refusal = known.refusal;
+  refusal.job = waiter.ask.job;
+  if (refusal.constraint == Constraint::kNever || refusal.constraint == Constraint::kUnhealthy) {
+    return refusal;  // it waits for no other job, and no other for it
+  }
+  if (const std::optional<Refusal> over = OverLimit(waiter)) refusal = *over;
+  refusal.proven = waiter.cohort->keeps.proven;
+  const auto reservation = desk_.reservations.find(waiter.ask.job);
+  if (refusal.constraint != Constraint::kLimit && reservation != desk_.reservations.end()) {
+    refusal.start_latest = reservation->second.at;
+  }
+  NameAhead(waiter, known.pool, refusal);
+  return refusal;
+}
+
+// Jobs with a reservation keep exact GPUs; closed cohorts keep what they could use, or room under a
+// limit.
+void Explainer::FindKeepers() {
+  for (const auto& [key, bucket] : desk_.line.buckets()) {
+    for (const auto& [cohort_key, cohort] : bucket.cohorts) {
+      Keeper reserved{&cohort, 0, 0, {}, true};
+      while (reserved.to < cohort.jobs.size()) {
+        const auto slot = desk_.reservations.find(cohort.jobs[reserved.to].second);
+        if (slot == desk_.reservations.end()) break;
+        reserved.starts = std::min(reserved.starts.value_or(base::kNever), slot->second.at);
+        ++reserved.to;
+      }
+      Keeper rest{&cohort, reserved.to, cohort.jobs.size(), {}, false};
+      if (!cohort.keeps.level.empty()) for_quota_[cohort.keeps.level].push_back(rest);
+      if (reserved.to == 0 && !cohort.keeps.room) continue;
+      const Form& form = desk_.ground.Of(cohort.key.shape);
+      Pool pool = PoolOf(*form.shape);
+      const bool amounts =
+          reserved.to > 0 && (TotalMilliCpu(*form.shape) > 0 || TotalBytes(*form.shape) > 0);
+      if (!cohort.keeps.whole && !amounts) pool.machines.assign(pool.machines.size(), false);
+      std::vector<Keeper>& keepers = for_room_[pool];
+      if (reserved.to > 0) keepers.push_back(reserved);
+      if (cohort.keeps.room && rest.from < rest.to) keepers.push_back(rest);
+    }
+  }
+}
+
+std::optional<Refusal> Explainer::Unready(const Waiter& waiter) {
+  const Ask& ask = waiter.ask;
+  const Form& form = FormOf(waiter);
+  if (ask.held) {
+    Refusal held = Of(waiter, form, Constraint::kHeld, ask.not_before ? "PND-Q004" : "PND-Q002");
+    held.until = ask.not_before;
+    return held;
+  }
+  if (desk_.queues.Find(ask.queue) == nullptr) {
+    Refusal unknown = Of(waiter, form, Constraint::kNoQueue, "PND-Q001");
+    unknown.where = ask.queue;
+    return unknown;
+  }
+  if (const std::optional<std::string> level = desk_.queues.HeldAt(ask.queue)) {
+    Refusal held = Of(waiter, form, Constraint::kHeld, "PND-Q003");
+    held.where = *level;
+    return held;
+  }
+  if (ask.missing > 0) {
+    Refusal incomplete = Of(waiter, form, Constraint::kIncomplete, "PND-Q005");
+    incomplete.resource = "members";
+    incomplete.have = form.members;
+    incomplete.need = incomplete.have + ask.missing;
+    return incomplete;
+  }
+  if (form.members > kMostMembers) {
+    Refusal never = Of(waiter, form, Constraint::kNever, "PND-Q019");
+    never.resource = "members";
+    never.need = form.members;
+    never.have = kMostMembers;
+    return never;
+  }
+  if (const auto over = desk_.queues.NeverFits(ask.queue, form.charge)) {
+    Refusal never = Of(waiter, form, Constraint::kNever, "PND-Q011");
+    WriteQuota(*over, never);
+    never.have = never.limit;
+    if (never.limit > 0) never.help = "total=" + std::to_string(never.limit);
+    return never;
+  }
+  return {};
+}
+
+std::optional<Refusal> Explainer::OverLimit(const Waiter& waiter) {
+  const Form& form = FormOf(waiter);
+  const auto over = desk_.queues.WouldExceed(waiter.ask.queue, form.charge);
+  if (!over) return {};
+  Refusal refusal = Of(waiter, form, Constraint::kLimit, "PND-Q006");
+  WriteQuota(*over, refusal);
+  refusal.have = std::max<std::int64_t>(0, refusal.limit - refusal.used);
+  std::map<base::JobId, std::int64_t> amounts;
+  for (const auto& [job, holding] : desk_.holdings) {
+    const auto path = desk_.queues.PathUp(holding.queue);
+    if (std::ranges::find(path, refusal.where) != path.end()) amounts[job] = holding.gpus;
+  }
+  NameHolders(amounts, refusal);
+  if (refusal.have > 0) refusal.help = "total=" + std::to_string(refusal.have);
+  return refusal;
+}
+
+const Explainer::Known& Explainer::OfShape(const Waiter& waiter) {
+  const auto known = of_shape_.find(waiter.shape);
+  if (known != of_shape_.end()) return known->second;
+  return of_shape_.emplace(waiter.shape, Known{OfFleet(waiter), PoolOf(*FormOf(waiter).shape)})
+      .first->second;
+}
+
+Refusal Explainer::OfFleet(const Waiter& waiter) {
+  Form& form = desk_.ground.Of(waiter.shape);
+  Judge(desk_.ground, form);
+  if (!form.ever) return Never(waiter);
+  if (!form.healthy) return Unhealthy(waiter);
+  if (Fits(desk_.ground, desk_.ground.now(), form)) {
+    return Of(waiter, form, Constraint::kOrder, "PND-Q009");
+  }
+  return NoRoom(waiter);
+}
+
+Refusal Explainer::Never(const Waiter& waiter) {
+  Ground& ground = desk_.ground;
+  const Form& form = FormOf(waiter);
+  const Want want = WhatBinds(ground, ground.all(), *form.shape, true);
+  Refusal never = Of(waiter, form, Constraint::kNever, "");
+  Measure(ground, ground.all(), *form.shape, want, never);
+  switch (want) {
+    case Want::kType:
+      never.id = "PND-Q013";
+      break;
+    case Want::kLabel:
+      never.id = "PND-Q014";
+      break;
+    case Want::kCpu:
+      never.id = "PND-Q015";
+      break;
+    case Want::kMemory:
+      never.id = "PND-Q016";
+      break;
+    case Want::kGpu:
+      never.id = "PND-Q012";
+      break;
+  }
+  never.help = CheapestChange(waiter.ask, ground, ground.all());
+  return never;
+}
+
+Refusal Explainer::Unhealthy(const Waiter& waiter) {
+  const Ground& ground = desk_.ground;
+  const Form& form = FormOf(waiter);
+  Refusal refusal = Of(waiter, form, Constraint::kUnhealthy, "PND-Q010");
+  Measure(ground, desk_.ground.healthy(), *form.shape, Want::kGpu, refusal);
+  refusal.where.clear();
+  for (std::size_t i = 0; i < ground.nodes(); ++i) {
+    const fleet::Node& node = ground.place(i).node;
+    const bool useful = std::ranges::any_of(
+        form.shape->parts, [&](const Part& part) { return fleet::CouldFit(node, part.demand); });
+    if (!useful || node.health == fleet::Health::kReady) continue;
+    if (refusal.where.empty()) {
+      refusal.where = node.name;
+      if (!node.trouble.empty()) refusal.where += " (" + node.trouble + ")";
+    }
+    if (node.health == fleet::Health::kCordoned && node.trouble.empty() && refusal.help.empty()) {
+      refusal.help = "uncordon=" + node.name;
+    }
+  }
+  return refusal;
+}
+
+Refusal Explainer::NoRoom(const Waiter& waiter) {
+  Ground& ground = desk_.ground;
+  const Form& form = FormOf(waiter);
+  const Want want = WhatBinds(ground, ground.now(), *form.shape, false);
+  Refusal refusal = Of(waiter, form, Constraint::kBusy, "");
+  Measure(ground, ground.now(), *form.shape, want, refusal);
+  if (refusal.have >= refusal.need) refusal.constraint = Constraint::kFragmented;
+  const bool together = refusal.have > 0 && refusal.block < refusal.block_need;
+  switch (want) {
+    case Want::kCpu:
+      refusal.id = "PND-Q017";
+      break;
+    case Want::kMemory:
+      refusal.id = "PND-Q018";
+      break;
+    default:
+      refusal.id =
+          together || refusal.constraint == Constraint::kFragmented ? "PND-Q007" : "PND-Q008";
+  }
+  refusal.help = CheapestChange(waiter.ask, ground, ground.now());
+  std::map<base::JobId, std::int64_t> amounts;
+  for (std::size_t i = 0; i < ground.nodes(); ++i) {
+    if (ground.now().At(i) == fleet::kOut) continue;
+    AddHolders(ground.place(i), *form.shape, refusal.resource, amounts);
+  }
+  NameHolders(amounts, refusal);
+  return refusal;
+}
+
+Explainer::Pool Explainer::PoolOf(const Shape& shape) const {
+  Pool pool;
+  for (std::size_t i = 0; i < desk_.ground.nodes(); ++i) {
+    const fleet::Node& node = desk_.ground.place(i).node;
+    std::vector<const fleet::Demand*> possible;
+    for (const Part& part : shape.parts) {
+      if (fleet::CouldFit(node, part.demand)) possible.push_back(&part.demand);
+    }
+    pool.machines.push_back(!possible.empty());
+    for (const fleet::Gpu& gpu : node.gpus) {
+      pool.gpus.push_back(std::ranges::any_of(possible, [&](const fleet::Demand* demand) {
+        return (demand->gpus > 0 || demand->IsPart()) && fleet::IsOfType(gpu, *demand);
+      }));
+    }
+  }
+  return pool;
+}
+
+void Explainer::NameHolders(const std::map<base::JobId, std::int64_t>& amounts,
+                            Refusal& refusal) const {
+  std::vector<std::pair<std::int64_t, base::JobId>> most;
+  for (const auto& [job, amount] : amounts) {
+    if (amount == 0) continue;
+    most.emplace_back(-amount, job);
+    const auto holding = desk_.holdings.find(job);
+    if (holding == desk_.holdings.end() || !holding->second.ends_by) continue;
+    refusal.until = std::min(refusal.until.value_or(base::kNever), *holding->second.ends_by);
+  }
+  std::ranges::sort(most);
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, most.size()); ++i) {
+    refusal.holders.push_back(most[i].second);
+  }
+}
+
+std::vector<const Explainer::Keeper*> Explainer::Ahead(const Waiter& waiter,
+                                                       const Pool& pool) const {
+  std::vector<const Keeper*> ahead;
+  const auto add = [&](const std::vector<Keeper>& keepers) {
+    for (const Keeper& keeper : keepers) ahead.push_back(&keeper);
+  };
+  for (const auto& [kept, keepers] : for_room_) {
+    if (Overlap(kept.gpus, pool.gpus) || Overlap(kept.machines, pool.machines)) add(keepers);
+  }
+  if (TotalGpus(*desk_.ground.Of(waiter.shape).shape) == 0) return ahead;
+  for (const std::string_view level : desk_.queues.PathUp(waiter.ask.queue)) {
+    const auto keepers = for_quota_.find(std::string(level));
+    if (keepers != for_quota_.end()) add(keepers->second);
+  }
+  return ahead;
+}
+
+void Explainer::NameAhead(const Waiter& waiter, const Pool& pool, Refusal& refusal) const {
+  const Line& line = desk_.line;
+  std::vector<base::JobId> first;
+  base::Instant starts = base::kNever;
+  bool foreseeable = true;
+  for (const Keeper* keeper : Ahead(waiter, pool)) {
+    const std::size_t count =
+        line.CountBefore(*keeper->cohort, keeper->from, keeper->to, waiter.ask.job);
+    if (count == 0) continue;
+    refusal.ahead_count += static_cast<int>(count);
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, count); ++i) {
+      first.push_back(keeper->cohort->jobs[keeper->from + i].second);
+    }
+    foreseeable &= keeper->all_start;
+    starts = std::min(starts, keeper->starts.value_or(base::kNever));
+  }
+  std::ranges::sort(first, [&](base::JobId a, base::JobId b) { return line.IsBefore(a, b); });
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, first.size()); ++i) {
+    refusal.ahead.push_back(first[i]);
+  }
+  if (refusal.constraint != Constraint::kOrder || first.empty() || !foreseeable) return;
+  refusal.constraint = Constraint::kReserved;
+  refusal.id = "PND-Q021";
+  refusal.until = starts;
+  const std::int64_t seconds = (starts - now_).value / 1000;  // the rest of a second is left unused
+  if (seconds > 0) refusal.help = "time=" + std::to_string(seconds);
+}
+
+}  // namespace pondage::plan

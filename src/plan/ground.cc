@@ -1,0 +1,89 @@
+#include "plan/ground.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+
+namespace pondage::plan {
+namespace {
+
+Form FormOf(const Shape& shape, fleet::States& states) {
+  Form form;
+  form.shape = &shape;
+  form.gpus = TotalGpus(shape);
+  form.members = MemberCount(shape);
+  form.largest = LargestMember(shape);
+  form.charge = ChargeOf(shape);
+  if (form.members > kMostMembers) return form;
+  for (const Part& part : shape.parts) {
+    form.parts.push_back({states.Number(part.demand), static_cast<int>(part.count)});
+  }
+  return form;
+}
+
+}  // namespace
+
+Ground::Ground() {
+  now_.emplace(states_, 0);
+  healthy_.emplace(states_, 0);
+  all_.emplace(states_, 0);
+}
+
+void Ground::Rebuild(const fleet::Fleet& fleet) {
+  ++version_;
+  places_.clear();
+  tainted_ = false;
+  for (const auto& [name, place] : fleet.places()) {
+    places_.push_back(&place);
+    tainted_ |= !place.node.taints.empty();
+  }
+  now_.emplace(states_, places_.size());
+  healthy_.emplace(states_, places_.size());
+  all_.emplace(states_, places_.size());
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    now_->Set(i, states_.NumberOf(*places_[i]));
+    healthy_->Set(i, states_.NumberOfEmpty(places_[i]->node, false));
+    all_->Set(i, states_.NumberOfEmpty(places_[i]->node, true));
+  }
+}
+
+void Ground::Refresh(const fleet::Place& place) {
+  const std::optional<std::size_t> node = Find(place.node.name);
+  REQUIRE(node.has_value());
+  now_->Set(*node, states_.NumberOf(place));
+}
+
+std::optional<std::size_t> Ground::Find(std::string_view name) const {
+  const auto found = std::ranges::lower_bound(places_, name, {}, [](const fleet::Place* place) {
+    return std::string_view(place->node.name);
+  });
+  if (found == places_.end() || (*found)->node.name != name) return {};
+  return static_cast<std::size_t>(found - places_.begin());
+}
+
+ShapeId Ground::Number(const Shape& shape) {
+  const auto next = static_cast<ShapeId>(forms_.size());
+  const auto [found, is_new] = numbers_.try_emplace(shape, next);
+  if (is_new) forms_.push_back(FormOf(found->first, states_));
+  return found->second;
+}
+
+const fleet::NodeSet* Ground::Allowed(fleet::DemandId demand) {
+  const auto at = static_cast<std::size_t>(demand);
+  if (welcome_.size() <= at) welcome_.resize(at + 1);
+  Welcome& known = welcome_[at];
+  if (known.version != version_) {
+    known.version = version_;
+    const fleet::Demand& asked = states_.Asked(demand);
+    known.all = !tainted_ && asked.node_selector.empty() && asked.affinity.empty();
+    if (!known.all) {
+      known.nodes = fleet::NodeSet(places_.size());
+      for (std::size_t i = 0; i < places_.size(); ++i) {
+        if (fleet::CarriesLabels(places_[i]->node, asked)) known.nodes.Put(i);
+      }
+    }
+  }
+  return known.all ? nullptr : &known.nodes;
+}
+
+}  // namespace pondage::plan

@@ -1,0 +1,276 @@
+#include "plan/line.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+
+namespace pondage::plan {
+namespace {
+
+constexpr std::int64_t kMilli = 1000;
+
+// Heaps of the standard library have the greatest on top: what is earlier is greater here.
+bool IsLater(const Cohort* a, const Cohort* b) {
+  return a->turn > b->turn;
+}
+
+bool StandsLater(const Bucket* a, const Bucket* b) {
+  const auto order = a->ranks.back() <=> b->ranks.back();
+  return order != 0 ? order > 0 : a->heap.front()->turn > b->heap.front()->turn;
+}
+
+}  // namespace
+
+std::strong_ordering Share::operator<=>(const Share& other) const {
+  if (weight == 0 || other.weight == 0) return (weight == 0) <=> (other.weight == 0);
+  return static_cast<Wide>(use) * other.weight <=> static_cast<Wide>(other.use) * weight;
+}
+
+void Line::Put(Ask ask, ShapeId shape) {
+  Drop(ask.job);
+  Waiter waiter{std::move(ask), shape, nullptr};
+  const Ask& put = waiter.ask;
+  if (!put.held && put.missing == 0) {
+    const BucketKey key{put.queue, put.replaces, put.priority, policy_.fair ? put.user : ""};
+    Bucket& bucket = buckets_[key];
+    bucket.key = key;
+    const CohortKey cohort_key{shape, put.limit, put.remaining,
+                               policy_.size == Size::kAttained ? put.attained : 0};
+    Cohort& cohort = bucket.cohorts[cohort_key];
+    cohort.key = cohort_key;
+    cohort.bucket = &bucket;
+    const std::pair place(put.arrived, put.job);
+    cohort.jobs.insert(std::ranges::lower_bound(cohort.jobs, place), place);
+    waiter.cohort = &cohort;
+  }
+  const base::JobId job = put.job;
+  waiters_.emplace(job, std::move(waiter));
+}
+
+void Line::Drop(base::JobId job) {
+  const auto found = waiters_.find(job);
+  if (found == waiters_.end()) return;
+  if (Cohort* cohort = found->second.cohort; cohort != nullptr) {
+    const std::pair place(found->second.ask.arrived, job);
+    const auto at = std::ranges::lower_bound(cohort->jobs, place);
+    PROMISE(at != cohort->jobs.end() && *at == place);
+    cohort->jobs.erase(at);
+    Bucket& bucket = *cohort->bucket;
+    if (cohort->jobs.empty()) bucket.cohorts.erase(CohortKey(cohort->key));
+    if (bucket.cohorts.empty()) buckets_.erase(BucketKey(bucket.key));
+  }
+  waiters_.erase(found);
+}
+
+const Waiter* Line::Find(base::JobId job) const {
+  const auto found = waiters_.find(job);
+  return found == waiters_.end() ? nullptr : &found->second;
+}
+
+void Line::Begin(Ground& ground, const queue::Tree& queues, base::Instant now) {
+  ground_ = &ground;
+  queues_ = &queues;
+  now_ = now;
+  levels_.clear();
+  users_.clear();
+  paths_.clear();
+  heap_.clear();
+  const base::Instant then = now + policy_.share_ahead;
+  const std::map<std::string_view, std::int64_t> faded = queues.Faded(then);
+  for (const queue::Spec* spec : queues.All()) {
+    const auto use = faded.find(spec->name);
+    levels_[spec->name] = {{use == faded.end() ? 0 : use->second, spec->weight},
+                           queues.Used(spec->name),
+                           spec->guarantee};
+  }
+  for (auto& [key, bucket] : buckets_) {
+    std::vector<Level*>& path = paths_[key.queue];
+    if (path.empty()) {
+      for (const std::string_view level : queues.PathUp(key.queue)) {
+        const auto known = levels_.find(level);
+        if (known != levels_.end()) path.push_back(&known->second);
+      }
+    }
+    users_.try_emplace({key.queue, key.user}, 0).first->second =
+        queues.FadedOf(key.queue, key.user, then);
+    const queue::Spec* spec = queues.Find(key.queue);
+    bucket.sized = spec == nullptr || spec->order == queue::Order::kFair;
+    bucket.ranks.clear();
+    bucket.heap.clear();
+    for (auto& [cohort_key, cohort] : bucket.cohorts) {
+      cohort.next = 0;
+      cohort.closed = false;
+      cohort.keeps = {};
+      cohort.turn = TurnOf(cohort, cohort.jobs.front());
+      cohort.turn.rest = RestOf(cohort);
+      bucket.heap.push_back(&cohort);
+    }
+    std::ranges::make_heap(bucket.heap, IsLater);
+    bucket.ranks.push_back(RankOf(bucket));
+    heap_.push_back(&bucket);
+  }
+  std::ranges::make_heap(heap_, StandsLater);
+}
+
+// Where an outdated rank stands on top, it goes down to its place.
+Cohort* Line::Next() {
+  while (!heap_.empty()) {
+    Bucket& bucket = *heap_.front();
+    Cohort* cohort = bucket.heap.front();
+    if (RestOf(*cohort) == cohort->turn.rest) {
+      Rank rank = RankOf(bucket);
+      if (rank == bucket.ranks.back()) {
+        cohort->rank = bucket.ranks.size() - 1;
+        return cohort;
+      }
+      bucket.ranks.push_back(std::move(rank));
+    }
+    std::ranges::pop_heap(heap_, StandsLater);
+    heap_.pop_back();
+    Sink(bucket);
+    Push(bucket);
+  }
+  return nullptr;
+}
+
+// Sorts the first cohort in anew, as often as it is no longer inside the guarantee.
+void Line::Sink(Bucket& bucket) {
+  for (;;) {
+    Cohort* cohort = bucket.heap.front();
+    const int rest = RestOf(*cohort);
+    if (rest == cohort->turn.rest) break;
+    std::ranges::pop_heap(bucket.heap, IsLater);
+    cohort->turn.rest = rest;
+    std::ranges::push_heap(bucket.heap, IsLater);
+  }
+  Rank rank = RankOf(bucket);
+  if (rank != bucket.ranks.back()) bucket.ranks.push_back(std::move(rank));
+}
+
+void Line::Push(Bucket& bucket) {
+  if (bucket.heap.empty()) return;
+  heap_.push_back(&bucket);
+  std::ranges::push_heap(heap_, StandsLater);
+}
+
+void Line::Advance(Cohort& cohort) {
+  Bucket& bucket = *cohort.bucket;
+  REQUIRE(!heap_.empty() && heap_.front() == &bucket && bucket.heap.front() == &cohort);
+  std::ranges::pop_heap(heap_, StandsLater);
+  heap_.pop_back();
+  std::ranges::pop_heap(bucket.heap, IsLater);
+  bucket.heap.pop_back();
+  if (++cohort.next < cohort.jobs.size()) {
+    const int rest = cohort.turn.rest;
+    cohort.turn = TurnOf(cohort, cohort.jobs[cohort.next]);
+    cohort.turn.rest = rest;  // outdated at worst: see Next
+    bucket.heap.push_back(&cohort);
+    std::ranges::push_heap(bucket.heap, IsLater);
+  }
+  Push(bucket);
+}
+
+void Line::Close(Cohort& cohort) {
+  Bucket& bucket = *cohort.bucket;
+  REQUIRE(!heap_.empty() && heap_.front() == &bucket && bucket.heap.front() == &cohort);
+  cohort.closed = true;
+  std::ranges::pop_heap(heap_, StandsLater);
+  heap_.pop_back();
+  std::ranges::pop_heap(bucket.heap, IsLater);
+  bucket.heap.pop_back();
+  Push(bucket);
+}
+
+void Line::Count(const Bucket& bucket, base::MilliGpu charge) {
+  const std::int64_t ahead = charge.value * policy_.share_ahead.value;
+  for (Level* level : paths_[bucket.key.queue]) {
+    level->used += charge;
+    level->faded.use += ahead;
+  }
+  users_[{bucket.key.queue, bucket.key.user}] += ahead;
+}
+
+int Line::RestOf(const Cohort& cohort) const {
+  if (cohort.bucket->key.replaces) return 0;
+  const auto path = paths_.find(cohort.bucket->key.queue);
+  if (path == paths_.end() || path->second.empty()) return 2;
+  const Level& leaf = *path->second.front();
+  const base::MilliGpu charge = ground_->Of(cohort.key.shape).charge;
+  const bool inside =
+      charge.value > 0 && charge <= leaf.guarantee && leaf.used + charge <= leaf.guarantee;
+  return inside ? 1 : 2;
+}
+
+Rank Line::RankOf(const Bucket& bucket) {
+  Rank rank{.rest = bucket.heap.front()->turn.rest, .priority = -bucket.key.priority};
+  const std::vector<Level*>& path = paths_[bucket.key.queue];
+  if (path.empty() || rank.rest == 0) return rank;
+  if (rank.rest == 1) rank.saturation = {path.front()->used.value, path.front()->guarantee.value};
+  if (!policy_.fair) return rank;
+  for (auto level = path.rbegin(); level != path.rend(); ++level) {
+    rank.path.push_back((*level)->faded);
+  }
+  rank.user = {users_[{bucket.key.queue, bucket.key.user}], 1};
+  return rank;
+}
+
+Turn Line::TurnOf(const Cohort& cohort, std::pair<base::Instant, base::JobId> job) const {
+  return {cohort.turn.rest, SizeOf(cohort, job.first), job.first, job.second};
+}
+
+// Ageing: a job that waited for `ageing` times its length counts half.
+Wide Line::SizeOf(const Cohort& cohort, base::Instant arrived) const {
+  if (!cohort.bucket->sized) return 0;
+  const CohortKey& key = cohort.key;
+  const base::Millis known = key.remaining.value_or(key.limit.value_or(policy_.assumed_run));
+  const Wide time = std::clamp<std::int64_t>(known.value / kMilli, 1, 1'000'000'000);
+  const Wide milli = std::min<std::int64_t>(ground_->Of(key.shape).charge.value, 1'000'000'000);
+  const Wide wait = std::max<std::int64_t>(0, (now_ - arrived).value / kMilli);
+  const Wide patience = policy_.ageing * time;
+  switch (policy_.size) {
+    case Size::kNone:
+      return 0;
+    case Size::kTime:
+      return time;
+    case Size::kGpuTime:
+      return time * milli;
+    case Size::kAged:
+      return time * milli * patience * kMilli / (patience + wait);
+    case Size::kAttained:
+      return key.attained;
+    case Size::kGpus:
+      return milli;
+  }
+  return 0;
+}
+
+bool Line::IsBefore(base::JobId a, base::JobId b) const {
+  const Waiter& first = waiters_.at(a);
+  const Waiter& second = waiters_.at(b);
+  REQUIRE(first.cohort != nullptr && second.cohort != nullptr);
+  if (first.cohort->bucket != second.cohort->bucket) {
+    const auto order = first.cohort->bucket->ranks[first.cohort->rank] <=>
+                       second.cohort->bucket->ranks[second.cohort->rank];
+    if (order != 0) return order < 0;
+  }
+  return TurnOf(*first.cohort, {first.ask.arrived, a}) <
+         TurnOf(*second.cohort, {second.ask.arrived, b});
+}
+
+// A cohort's jobs are in order of arrival, and no earlier one comes later.
+std::size_t Line::CountBefore(const Cohort& cohort, std::size_t from, std::size_t to,
+                              base::JobId job) const {
+  std::size_t low = from;
+  std::size_t high = to;
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    if (IsBefore(cohort.jobs[middle].second, job)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low - from;
+}
+
+}  // namespace pondage::plan

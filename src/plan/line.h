@@ -1,0 +1,169 @@
+// The waiting line: gangs in cohorts that start or fail together, and who is next.
+//
+// Kept by the planner over cycles; single-threaded. A bucket is one user's jobs of one priority in
+// one queue; a cohort in it is the jobs of one shape, limit and expected length, in order of
+// arrival. One cycle calls Begin, then Next and one of Advance and Close until nobody is left.
+// Invariants:
+//   1. A job stands in the line at most once, in exactly one cohort.
+//   2. The order is total and does not depend on how the line was filled.
+//   3. Within a cycle ranks only get worse (starts add to use), so an outdated rank at the top is
+//      found out by working it out anew.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "plan/ground.h"
+#include "plan/plan.h"
+
+namespace pondage::plan {
+
+__extension__ typedef __int128 Wide;
+
+// use / weight as an exact fraction; weight 0 is more than any.
+struct Share {
+  std::int64_t use = 0;
+  std::int64_t weight = 1;
+
+  std::strong_ordering operator<=>(const Share& other) const;
+  bool operator==(const Share& other) const { return (*this <=> other) == 0; }
+};
+
+// What a gang that must wait keeps from later ones.
+struct Keeps {
+  bool room = false;   // the free GPUs it could use
+  bool whole = false;  // ... and all else on those machines: it waits for cores or memory
+  std::string level;   // room under the limit of this queue
+  bool proven = true;  // false: it may fit, the search was cut
+};
+
+struct Verdict {
+  Constraint constraint = Constraint::kBusy;
+  std::int64_t need = 0;
+  std::int64_t have = 0;
+  bool operator==(const Verdict&) const = default;
+};
+
+struct CohortKey {
+  ShapeId shape = 0;
+  std::optional<base::Millis> limit;
+  std::optional<base::Millis> remaining;
+  std::int64_t attained = 0;
+  auto operator<=>(const CohortKey&) const = default;
+};
+
+struct Bucket;
+
+// Where a job stands among its bucket's; less is earlier.
+struct Turn {
+  int rest = 0;  // 0 a replacement, 1 inside the queue's guarantee, 2 all others
+  Wide size = 0;
+  base::Instant arrived;
+  base::JobId job;
+  auto operator<=>(const Turn&) const = default;
+};
+
+struct Cohort {
+  CohortKey key;
+  Bucket* bucket = nullptr;
+  std::deque<std::pair<base::Instant, base::JobId>> jobs;  // ascending
+  std::optional<Verdict> said;                             // of the last cycle
+  // Of this cycle:
+  std::size_t next = 0;  // jobs before it started or have reservations
+  std::size_t rank = 0;  // of the bucket's ranks, when the cohort was last offered
+  Turn turn;             // of jobs[next]
+  bool closed = false;   // jobs from `next` on wait
+  Keeps keeps;           // ... and keep this
+};
+
+// Where a bucket stands; less is earlier.
+struct Rank {
+  int rest = 0;  // of its first turn
+  Share saturation;
+  std::vector<Share> path;  // from the root down
+  int priority = 0;         // negated
+  Share user;
+  auto operator<=>(const Rank&) const = default;
+};
+
+struct BucketKey {
+  std::string queue;
+  bool replaces = false;
+  int priority = 0;
+  std::string user;
+  auto operator<=>(const BucketKey&) const = default;
+};
+
+struct Bucket {
+  BucketKey key;
+  std::map<CohortKey, Cohort> cohorts;
+  bool sized = true;          // small jobs first, as the order of its queue says
+  std::vector<Rank> ranks;    // of this cycle, each worse than the one before
+  std::vector<Cohort*> heap;  // by turn
+};
+
+struct Waiter {
+  Ask ask;
+  ShapeId shape = 0;
+  Cohort* cohort = nullptr;  // null: it is held, or can never be whole
+};
+
+class Line {
+ public:
+  explicit Line(const Policy& policy) : policy_(policy) {}
+
+  // Replaces what the job asked before.
+  void Put(Ask ask, ShapeId shape);
+  void Drop(base::JobId job);
+  const std::map<base::JobId, Waiter>& waiters() const { return waiters_; }
+  const Waiter* Find(base::JobId job) const;
+  std::map<BucketKey, Bucket>& buckets() { return buckets_; }
+
+  void Begin(Ground& ground, const queue::Tree& queues, base::Instant now);
+  Cohort* Next();                // the cohort of the next job; null: nobody is left
+  void Advance(Cohort& cohort);  // its first job started or has a reservation
+  void Close(Cohort& cohort);    // the rest of it waits
+  // Use that a start adds.
+  void Count(const Bucket& bucket, base::MilliGpu charge);
+
+  // The order of the last cycle, also of jobs that were not offered one by one.
+  bool IsBefore(base::JobId a, base::JobId b) const;
+  // How many of the cohort's jobs in [from, to) are before `job`.
+  std::size_t CountBefore(const Cohort& cohort, std::size_t from, std::size_t to,
+                          base::JobId job) const;
+
+ private:
+  struct Level {  // of the queue tree, in this cycle
+    Share faded;
+    base::MilliGpu used;
+    base::MilliGpu guarantee;
+  };
+
+  Turn TurnOf(const Cohort& cohort, std::pair<base::Instant, base::JobId> job) const;
+  Wide SizeOf(const Cohort& cohort, base::Instant arrived) const;
+  int RestOf(const Cohort& cohort) const;
+  void Sink(Bucket& bucket);
+  Rank RankOf(const Bucket& bucket);
+  void Push(Bucket& bucket);
+
+  Policy policy_;
+  std::map<base::JobId, Waiter> waiters_;
+  std::map<BucketKey, Bucket> buckets_;
+  // Of this cycle:
+  Ground* ground_ = nullptr;
+  const queue::Tree* queues_ = nullptr;
+  base::Instant now_;
+  std::map<std::string, Level, std::less<>> levels_;
+  std::map<std::pair<std::string_view, std::string_view>, std::int64_t> users_;  // queue, user
+  std::map<std::string_view, std::vector<Level*>> paths_;                        // leaf first
+  std::vector<Bucket*> heap_;
+};
+
+}  // namespace pondage::plan

@@ -1,0 +1,204 @@
+#include "plan/planner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+
+namespace pondage::plan {
+
+Planner::Planner(const Policy& policy)
+    : policy_(policy), line_(policy), lost_(ground_.states(), policy.packing) {
+  queues_.SetHalfLife(policy.half_life);
+}
+
+void Planner::Touch() {
+  changed_ = true;
+  explainer_.reset();
+}
+
+void Planner::MachineChanged() {
+  rebuild_ = true;
+  Touch();
+}
+
+void Planner::SeeNode(fleet::Node node) {
+  const fleet::Place* known = fleet_.Find(node.name);
+  if (known != nullptr && known->node == node && !known->forgotten) return;
+  fleet_.See(std::move(node));
+  MachineChanged();
+}
+
+void Planner::LoseNode(std::string_view name) {
+  fleet_.Lose(name);
+  MachineChanged();
+}
+
+void Planner::ForgetNode(std::string_view name) {
+  fleet_.Forget(name);
+  MachineChanged();
+}
+
+bool Planner::CordonNode(std::string_view name, bool cordoned) {
+  MachineChanged();
+  return fleet_.Cordon(name, cordoned);
+}
+
+void Planner::PutQueue(queue::Spec spec) {
+  queues_.Put(std::move(spec));
+  Touch();
+}
+
+void Planner::RemoveQueue(std::string_view name) {
+  queues_.Remove(name);
+  Touch();
+}
+
+void Planner::PutAsk(Ask ask) {
+  const base::JobId job = ask.job;
+  const ShapeId shape = ground_.Number(ShapeOf(ask.groups));
+  const Waiter* before = line_.Find(job);
+  if (before != nullptr && before->shape != shape) reservations_.erase(job);
+  line_.Put(std::move(ask), shape);
+  fresh_.insert(job);
+  Touch();
+}
+
+void Planner::DropAsk(base::JobId job) {
+  if (line_.Find(job) == nullptr) return;
+  line_.Drop(job);
+  fresh_.erase(job);
+  reservations_.erase(job);
+  Touch();
+}
+
+void Planner::Bind(const Holding& holding, const fleet::Grant& grant, base::Instant now) {
+  if (queues_.Find(holding.queue) == nullptr) {  // deleted while its jobs ran, seen after a restart
+    queues_.Put({.name = holding.queue, .closed = true});
+    queues_.Remove(holding.queue);
+  }
+  fleet_.Bind(holding.job, grant);
+  queues_.Charge(holding.queue, holding.user, grant.Charge(), now);
+  Holding& held = holdings_[holding.job];
+  held.job = holding.job;
+  held.queue = holding.queue;
+  held.user = holding.user;
+  held.ends_by = holding.ends_by;
+  held.gpus += static_cast<int>(grant.gpus.size());
+  if (std::ranges::find(held.nodes, grant.node) == held.nodes.end()) {
+    held.nodes.push_back(grant.node);
+  }
+  if (!rebuild_) ground_.Refresh(*fleet_.Find(grant.node));
+  Touch();
+}
+
+void Planner::Release(base::JobId job, const fleet::Grant& grant, base::Instant now) {
+  const auto found = holdings_.find(job);
+  REQUIRE(found != holdings_.end());
+  Holding& held = found->second;
+  fleet_.Release(job, grant);
+  queues_.Refund(held.queue, held.user, grant.Charge(), now);
+  held.gpus -= static_cast<int>(grant.gpus.size());
+  const fleet::Place* place = fleet_.Find(grant.node);
+  if (place == nullptr) {
+    rebuild_ = true;  // it was forgotten, and this was its last
+  } else if (!rebuild_) {
+    ground_.Refresh(*place);
+  }
+  if (place == nullptr || !place->grants.contains(job)) std::erase(held.nodes, grant.node);
+  if (held.nodes.empty()) holdings_.erase(found);
+  Touch();
+}
+
+void Planner::Restore(base::JobId job, Reservation reservation) {
+  reservations_.insert_or_assign(job, std::move(reservation));
+  Touch();
+}
+
+Desk Planner::DeskOf() {
+  return {policy_, queues_, ground_, line_, lost_, holdings_, reservations_, fresh_};
+}
+
+Plan Planner::Cycle(base::Instant now) {
+  if (!changed_ && now < wake_) return {.wake = wake_};
+  explainer_.reset();
+  if (rebuild_) {
+    ground_.Rebuild(fleet_);
+    reservations_.clear();
+  }
+  rebuild_ = false;
+  now_ = now;
+  Plan plan = plan::Cycle(DeskOf(), now).Run();
+  for (const auto& [job, waiter] : line_.waiters()) {
+    if (waiter.cohort != nullptr || !fresh_.contains(job)) continue;
+    plan.wait.push_back(
+        {.job = job,
+         .constraint = waiter.ask.held ? Constraint::kHeld : Constraint::kIncomplete,
+         .need = ground_.Of(waiter.shape).gpus});
+  }
+  fresh_.clear();
+  changed_ = false;
+  wake_ = plan.wake;
+  return plan;
+}
+
+Refusal Planner::Explain(base::JobId job) {
+  const Waiter* waiter = line_.Find(job);
+  REQUIRE(waiter != nullptr);
+  REQUIRE(!rebuild_);
+  if (!explainer_) explainer_.emplace(DeskOf(), now_);
+  return explainer_->Explain(*waiter);
+}
+
+std::vector<base::JobId> Planner::InOrder() const {
+  std::vector<base::JobId> order;
+  for (const auto& [job, waiter] : line_.waiters()) order.push_back(job);
+  std::ranges::sort(order, [this](base::JobId a, base::JobId b) {
+    const Waiter& first = *line_.Find(a);
+    const Waiter& second = *line_.Find(b);
+    if (first.cohort != nullptr && second.cohort != nullptr) return line_.IsBefore(a, b);
+    if (first.cohort != nullptr || second.cohort != nullptr) return first.cohort != nullptr;
+    return std::pair(first.ask.arrived, a) < std::pair(second.ask.arrived, b);
+  });
+  return order;
+}
+
+Plan MakePlan(const Snapshot& snapshot, base::Instant now, const Policy& policy) {
+  Planner planner(policy);
+  std::map<base::JobId, const Holding*> holdings;
+  for (const Holding& holding : snapshot.holdings) holdings[holding.job] = &holding;
+  for (const queue::Spec* spec : snapshot.queues.All()) planner.PutQueue(*spec);
+  for (const auto& [name, place] : snapshot.fleet.places()) planner.SeeNode(place.node);
+  for (const auto& [name, place] : snapshot.fleet.places()) {
+    for (const auto& [job, grants] : place.grants) {
+      const auto holding = holdings.find(job);
+      const Holding unknown{.job = job};
+      for (const fleet::Grant& grant : grants) {
+        planner.Bind(holding == holdings.end() ? unknown : *holding->second, grant, now);
+      }
+    }
+  }
+  std::set<base::JobId> asked;
+  for (const Ask& ask : snapshot.asks) {
+    REQUIRE(asked.insert(ask.job).second);
+    planner.PutAsk(ask);
+  }
+  Plan plan = planner.Cycle(now);
+  const std::vector<base::JobId> order = planner.InOrder();
+  std::set<base::JobId> started;
+  for (const Placement& placement : plan.start) {
+    const Ask& ask = planner.waiters().at(placement.job).ask;
+    Holding holding{.job = ask.job, .queue = ask.queue, .gpus = 0, .ends_by = {}, .user = ask.user};
+    if (ask.limit) holding.ends_by = now + *ask.limit;
+    for (const fleet::Grant& grant : placement.grants) planner.Bind(holding, grant, now);
+    planner.DropAsk(placement.job);
+    started.insert(placement.job);
+  }
+  plan.wait.clear();
+  for (const base::JobId job : order) {
+    if (!started.contains(job)) plan.wait.push_back(planner.Explain(job));
+  }
+  return plan;
+}
+
+}  // namespace pondage::plan

@@ -1,0 +1,96 @@
+// The planner: facts about machines, queues, what runs and who waits in; plans out.
+//
+// Pure; single-threaded, owned by the pool. It keeps what is free, the queue tree and the waiting
+// line over its life, so that a fact costs what it changes. Laws (planner_test.cc):
+//   1. After any history it plans exactly as a new one does that is told the same state: machines,
+//      queues with what they used, what runs, who waits, reservations.
+//   2. The order in which it is told changes nothing.
+//   3. A cycle leaves no trace but reservations and the verdicts it gave: its starts are carried
+//   out
+//      by Bind.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "fleet/fleet.h"
+#include "plan/cycle.h"
+#include "plan/explain.h"
+#include "plan/ground.h"
+#include "plan/line.h"
+#include "plan/lost.h"
+#include "plan/plan.h"
+#include "queue/tree.h"
+
+namespace pondage::plan {
+
+class Planner {
+ public:
+  explicit Planner(const Policy& policy = {});
+
+  // Machines.
+  void SeeNode(fleet::Node node);
+  void LoseNode(std::string_view name);
+  void ForgetNode(std::string_view name);
+  bool CordonNode(std::string_view name, bool cordoned);
+
+  // Queues.
+  void PutQueue(queue::Spec spec);
+  void RemoveQueue(std::string_view name);
+
+  // Who waits. PutAsk replaces what the job asked before; DropAsk of a job that asks nothing is
+  // fine.
+  void PutAsk(Ask ask);
+  void DropAsk(base::JobId job);
+
+  // A member of `holding.job` holds this from now on; queue, user and end are those of the last
+  // call. Requires what Fleet::Bind requires.
+  void Bind(const Holding& holding, const fleet::Grant& grant, base::Instant now);
+  void Release(base::JobId job, const fleet::Grant& grant, base::Instant now);
+
+  // A reservation that was read back after a restart.
+  void Restore(base::JobId job, Reservation reservation);
+
+  // What to start now, and whose verdict is news. Nothing to do: an empty plan at once.
+  Plan Cycle(base::Instant now);
+
+  // The whole reason why a job waits. Requires that it does; asked after Cycle, and after its
+  // starts were bound.
+  Refusal Explain(base::JobId job);
+
+  // Everybody who waits, in the order of the last cycle; those held last, by arrival.
+  std::vector<base::JobId> InOrder() const;
+
+  const Policy& policy() const { return policy_; }
+  const fleet::Fleet& fleet() const { return fleet_; }
+  const queue::Tree& queues() const { return queues_; }
+  const std::map<base::JobId, Holding>& holdings() const { return holdings_; }
+  const std::map<base::JobId, Reservation>& reservations() const { return reservations_; }
+  const std::map<base::JobId, Waiter>& waiters() const { return line_.waiters(); }
+
+ private:
+  void MachineChanged();
+  void Touch();
+  Desk DeskOf();
+
+  Policy policy_;
+  fleet::Fleet fleet_;
+  queue::Tree queues_;
+  Ground ground_;
+  Line line_;
+  Lost lost_;
+  std::map<base::JobId, Holding> holdings_;
+  std::map<base::JobId, Reservation> reservations_;
+  std::set<base::JobId> fresh_;  // asked since the last cycle
+  bool rebuild_ = true;          // the set of machines changed
+  bool changed_ = true;          // something a plan depends on
+  base::Instant now_;            // of the last cycle
+  base::Instant wake_ = base::kNever;
+  std::optional<Explainer> explainer_;
+};
+
+}  // namespace pondage::plan
