@@ -108,27 +108,13 @@ bool Cycle::PassesLimits(Cohort& cohort, const Form& form) {
   return false;
 }
 
-bool Cycle::HasRoom(const Form& form) {
-  fleet::View& now = desk_.ground.now();
-  fleet::States& states = desk_.ground.states();
-  for (const NumberedPart& part : form.parts) {
-    std::int64_t sum = 0;
-    for (const fleet::StateId state : now.live()) {
-      sum += std::int64_t{now.CountOf(state)} * states.Capacity(state, part.demand);
-      if (sum >= part.count) break;
-    }
-    if (sum < part.count) return false;
-  }
-  return true;
-}
-
 // In what nobody keeps, or in what is kept for later than its end.
 Found Cycle::Try(const Form& form, std::optional<base::Millis> limit) {
   Found nothing;
   const bool whole = form.charge == base::WholeGpus(form.gpus);
   if (whole && form.gpus > desk_.ground.now().whole_gpus()) return nothing;
   if (!open_) return PlaceGang(desk_.ground, desk_.ground.now(), form, desk_.lost);
-  if (!HasRoom(form)) return nothing;
+  if (!HasRoom(desk_.ground, desk_.ground.now(), form)) return nothing;
   Look(limit);
   return PlaceGang(desk_.ground, *open_, form, desk_.lost);
 }

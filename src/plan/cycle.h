@@ -51,7 +51,6 @@ class Cycle {
   bool MayStart(Cohort& cohort, const Form& form);
   bool PassesLimits(Cohort& cohort, const Form& form);
   Found Try(const Form& form, std::optional<base::Millis> limit);
-  bool HasRoom(const Form& form);
   void Look(std::optional<base::Millis> limit);
   void Show(std::size_t node);
   void Start(Cohort& cohort, const Ask& ask, const Form& form, std::vector<Seat> seats);

@@ -12,6 +12,20 @@ namespace {
 // on a few machines; a bound for the rest.
 constexpr std::int64_t kStepBudget = 200'000;
 
+bool PartHasRoom(Ground& ground, const fleet::View& view, const NumberedPart& part) {
+  const fleet::NodeSet* allowed = ground.Allowed(part.demand);
+  std::int64_t sum = 0;
+  for (const fleet::StateId state : view.live()) {
+    const int capacity = ground.states().Capacity(state, part.demand);
+    if (capacity == 0) continue;
+    const int nodes =
+        allowed == nullptr ? view.CountOf(state) : fleet::CountIn(view.In(state), allowed);
+    sum += std::int64_t{nodes} * capacity;
+    if (sum >= part.count) return true;
+  }
+  return sum >= part.count;
+}
+
 class Search {
  public:
   Search(Ground& ground, fleet::View& view, const Form& form, Lost& lost)
@@ -27,7 +41,6 @@ class Search {
     int members = 0;
   };
 
-  bool HasRoom(const NumberedPart& part);
   bool SeatPart(const NumberedPart& part);
   Spot BestSpot(fleet::DemandId demand, int wanted);
   void Sit(std::size_t node, fleet::DemandId demand);
@@ -41,20 +54,6 @@ class Search {
   Lost& lost_;
   std::vector<Seat> seats_;
 };
-
-bool Search::HasRoom(const NumberedPart& part) {
-  const fleet::NodeSet* allowed = ground_.Allowed(part.demand);
-  std::int64_t sum = 0;
-  for (const fleet::StateId state : view_.live()) {
-    const int capacity = states_.Capacity(state, part.demand);
-    if (capacity == 0) continue;
-    const int nodes =
-        allowed == nullptr ? view_.CountOf(state) : fleet::CountIn(view_.In(state), allowed);
-    sum += std::int64_t{nodes} * capacity;
-    if (sum >= part.count) return true;
-  }
-  return sum >= part.count;
-}
 
 // Among machines that take all that are wanted the one where least is lost, else the one that takes
 // most. So a gang touches few machines and large blocks stay whole.
@@ -77,10 +76,9 @@ Search::Spot Search::BestSpot(fleet::DemandId demand, int wanted) {
 }
 
 bool Search::SeatPart(const NumberedPart& part) {
-  if (!HasRoom(part)) return false;
   for (int wanted = part.count; wanted > 0;) {
     const Spot spot = BestSpot(part.demand, wanted);
-    if (spot.members == 0) return false;  // a part of a GPU that was counted in two pieces
+    if (spot.members == 0) return false;
     for (int i = 0; i < spot.members; ++i) Sit(spot.node, part.demand);
     wanted -= spot.members;
   }
@@ -151,9 +149,15 @@ bool Search::Exhaustively(bool& proven) {
 
 }  // namespace
 
+bool HasRoom(Ground& ground, const fleet::View& view, const Form& form) {
+  if (form.members > kMostMembers) return false;
+  return std::ranges::all_of(
+      form.parts, [&](const NumberedPart& part) { return PartHasRoom(ground, view, part); });
+}
+
 Found PlaceGang(Ground& ground, fleet::View& view, const Form& form, Lost& lost) {
   Found found;
-  if (form.members > kMostMembers) return found;
+  if (!HasRoom(ground, view, form)) return found;
   Search search(ground, view, form, lost);
   bool placed = search.Greedily();
   if (!placed && form.parts.size() > 1) placed = search.Exhaustively(found.proven);
@@ -162,6 +166,7 @@ Found PlaceGang(Ground& ground, fleet::View& view, const Form& form, Lost& lost)
 }
 
 bool Fits(Ground& ground, fleet::View& view, const Form& form) {
+  if (form.parts.size() <= 1) return HasRoom(ground, view, form);
   const std::size_t mark = view.Mark();
   Lost lost(ground.states(), Packing::kBestFit);
   const bool fits = PlaceGang(ground, view, form, lost).seats.has_value();

@@ -28,6 +28,10 @@ struct Found {
 // On success the seats are taken from `view`; otherwise it is as it was.
 Found PlaceGang(Ground& ground, fleet::View& view, const Form& form, Lost& lost);
 
+// Whether the view has room for so many members, for each part taken alone. For a gang of equal
+// members that decides it.
+bool HasRoom(Ground& ground, const fleet::View& view, const Form& form);
+
 // Whether it would fit. `view` is left as it was.
 bool Fits(Ground& ground, fleet::View& view, const Form& form);
 

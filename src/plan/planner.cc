@@ -142,6 +142,13 @@ Plan Planner::Cycle(base::Instant now) {
   return plan;
 }
 
+void Planner::Forget() {
+  for (auto& [key, bucket] : line_.buckets()) {
+    for (auto& [cohort_key, cohort] : bucket.cohorts) cohort.said.reset();
+  }
+  MachineChanged();
+}
+
 Refusal Planner::Explain(base::JobId job) {
   const Waiter* waiter = line_.Find(job);
   REQUIRE(waiter != nullptr);

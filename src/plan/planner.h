@@ -58,6 +58,10 @@ class Planner {
   // What to start now, and whose verdict is news. Nothing to do: an empty plan at once.
   Plan Cycle(base::Instant now);
 
+  // The next cycle plans as the first one would: nothing is taken as known, reservations are made
+  // anew.
+  void Forget();
+
   // The whole reason why a job waits. Requires that it does; asked after Cycle, and after its
   // starts were bound.
   Refusal Explain(base::JobId job);
