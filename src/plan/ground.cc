@@ -32,9 +32,11 @@ Ground::Ground() {
 void Ground::Rebuild(const fleet::Fleet& fleet) {
   ++version_;
   places_.clear();
+  names_.clear();
   tainted_ = false;
   for (const auto& [name, place] : fleet.places()) {
     places_.push_back(&place);
+    names_.push_back(name);
     tainted_ |= !place.node.taints.empty();
   }
   now_.emplace(states_, places_.size());
@@ -54,11 +56,9 @@ void Ground::Refresh(const fleet::Place& place) {
 }
 
 std::optional<std::size_t> Ground::Find(std::string_view name) const {
-  const auto found = std::ranges::lower_bound(places_, name, {}, [](const fleet::Place* place) {
-    return std::string_view(place->node.name);
-  });
-  if (found == places_.end() || (*found)->node.name != name) return {};
-  return static_cast<std::size_t>(found - places_.begin());
+  const auto found = std::ranges::lower_bound(names_, name);
+  if (found == names_.end() || *found != name) return {};
+  return static_cast<std::size_t>(found - names_.begin());
 }
 
 ShapeId Ground::Number(const Shape& shape) {

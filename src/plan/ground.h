@@ -52,9 +52,11 @@ class Ground {
 
   std::size_t nodes() const { return places_.size(); }
   const fleet::Place& place(std::size_t node) const { return *places_[node]; }
+  const std::string& name(std::size_t node) const { return names_[node]; }
   std::optional<std::size_t> Find(std::string_view name) const;
 
   fleet::States& states() { return states_; }
+  const fleet::States& states() const { return states_; }
   fleet::View& now() { return *now_; }
   fleet::View& healthy() { return *healthy_; }        // as if nothing ran
   fleet::View& all() { return *all_; }                // ... and nothing was broken
@@ -75,6 +77,7 @@ class Ground {
 
   fleet::States states_;
   std::vector<const fleet::Place*> places_;
+  std::vector<std::string> names_;
   std::optional<fleet::View> now_;
   std::optional<fleet::View> healthy_;
   std::optional<fleet::View> all_;

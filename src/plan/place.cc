@@ -176,11 +176,7 @@ bool Fits(Ground& ground, fleet::View& view, const Form& form) {
 
 fleet::Grant GrantOf(const Ground& ground, const fleet::States& states, const Seat& seat) {
   const fleet::Demand& demand = states.Asked(seat.demand);
-  return {ground.place(seat.node).node.name,
-          seat.pick.gpus,
-          demand.cpu,
-          demand.memory,
-          {seat.pick.share}};
+  return {ground.name(seat.node), seat.pick.gpus, demand.cpu, demand.memory, {seat.pick.share}};
 }
 
 }  // namespace pondage::plan

@@ -58,7 +58,10 @@ void Planner::PutAsk(Ask ask) {
   const base::JobId job = ask.job;
   const ShapeId shape = ground_.Number(ShapeOf(ask.groups));
   const Waiter* before = line_.Find(job);
-  if (before != nullptr && before->shape != shape) reservations_.erase(job);
+  if (before != nullptr && before->shape != shape) {
+    reservations_.erase(job);
+    restored_.erase(job);
+  }
   line_.Put(std::move(ask), shape);
   fresh_.insert(job);
   Touch();
@@ -69,6 +72,7 @@ void Planner::DropAsk(base::JobId job) {
   line_.Drop(job);
   fresh_.erase(job);
   reservations_.erase(job);
+  restored_.erase(job);
   Touch();
 }
 
@@ -110,9 +114,55 @@ void Planner::Release(base::JobId job, const fleet::Grant& grant, base::Instant 
   Touch();
 }
 
-void Planner::Restore(base::JobId job, Reservation reservation) {
-  reservations_.insert_or_assign(job, std::move(reservation));
+void Planner::Restore(base::JobId job, base::Instant at, std::vector<fleet::Grant> grants) {
+  restored_.insert_or_assign(job, Slot{at, std::move(grants)});
   Touch();
+}
+
+void Planner::Restore(const queue::Tree::UseOf& use) {
+  queues_.Restore(use);
+  Touch();
+}
+
+std::optional<Planner::Slot> Planner::Reserved(base::JobId job) const {
+  const auto found = reservations_.find(job);
+  if (found == reservations_.end()) return {};
+  Slot slot{found->second.at, {}};
+  for (const Seat& seat : found->second.seats) {
+    slot.grants.push_back(GrantOf(ground_, ground_.states(), seat));
+  }
+  return slot;
+}
+
+// Machines get other numbers: reservations are taken along by their names.
+void Planner::Rebuild() {
+  for (const auto& [job, reservation] : reservations_) restored_.try_emplace(job, *Reserved(job));
+  reservations_.clear();
+  ground_.Rebuild(fleet_);
+  rebuild_ = false;
+}
+
+void Planner::SeatRestored() {
+  for (const auto& [job, slot] : restored_) {
+    const Waiter* waiter = line_.Find(job);
+    if (waiter == nullptr) continue;
+    std::vector<fleet::DemandId> members;
+    for (const NumberedPart& part : ground_.Of(waiter->shape).parts) {
+      members.insert(members.end(), static_cast<std::size_t>(part.count), part.demand);
+    }
+    Reservation reservation{slot.at, {}};
+    for (std::size_t i = 0; i < std::min(members.size(), slot.grants.size()); ++i) {
+      const fleet::Grant& grant = slot.grants[i];
+      const std::optional<std::size_t> node = ground_.Find(grant.node);
+      if (!node) break;
+      reservation.seats.push_back(
+          {*node, members[i], {grant.gpus, static_cast<int>(grant.share.value)}});
+    }
+    if (reservation.seats.size() == members.size() && members.size() == slot.grants.size()) {
+      reservations_.insert_or_assign(job, std::move(reservation));
+    }
+  }
+  restored_.clear();
 }
 
 Desk Planner::DeskOf() {
@@ -122,11 +172,8 @@ Desk Planner::DeskOf() {
 Plan Planner::Cycle(base::Instant now) {
   if (!changed_ && now < wake_) return {.wake = wake_};
   explainer_.reset();
-  if (rebuild_) {
-    ground_.Rebuild(fleet_);
-    reservations_.clear();
-  }
-  rebuild_ = false;
+  if (rebuild_) Rebuild();
+  SeatRestored();
   now_ = now;
   Plan plan = plan::Cycle(DeskOf(), now).Run();
   for (const auto& [job, waiter] : line_.waiters()) {
@@ -146,6 +193,7 @@ void Planner::Forget() {
   for (auto& [key, bucket] : line_.buckets()) {
     for (auto& [cohort_key, cohort] : bucket.cohorts) cohort.said.reset();
   }
+  reservations_.clear();
   MachineChanged();
 }
 

@@ -52,8 +52,20 @@ class Planner {
   void Bind(const Holding& holding, const fleet::Grant& grant, base::Instant now);
   void Release(base::JobId job, const fleet::Grant& grant, base::Instant now);
 
-  // A reservation that was read back after a restart.
-  void Restore(base::JobId job, Reservation reservation);
+  // A reservation that was read back after a restart: from `at` on, these GPUs, in the order in
+  // which Reserved tells them. One that no longer fits its ask is dropped.
+  void Restore(base::JobId job, base::Instant at, std::vector<fleet::Grant> grants);
+
+  // ... and what was used and has not faded, after what runs was bound again.
+  void Restore(const queue::Tree::UseOf& use);
+
+  // What of the plan must survive a restart. None: it has no reservation.
+  struct Slot {
+    base::Instant at;
+    std::vector<fleet::Grant> grants;
+    bool operator==(const Slot&) const = default;
+  };
+  std::optional<Slot> Reserved(base::JobId job) const;
 
   // What to start now, and whose verdict is news. Nothing to do: an empty plan at once.
   Plan Cycle(base::Instant now);
@@ -79,6 +91,8 @@ class Planner {
  private:
   void MachineChanged();
   void Touch();
+  void Rebuild();
+  void SeatRestored();
   Desk DeskOf();
 
   Policy policy_;
@@ -89,10 +103,11 @@ class Planner {
   Lost lost_;
   std::map<base::JobId, Holding> holdings_;
   std::map<base::JobId, Reservation> reservations_;
-  std::set<base::JobId> fresh_;  // asked since the last cycle
-  bool rebuild_ = true;          // the set of machines changed
-  bool changed_ = true;          // something a plan depends on
-  base::Instant now_;            // of the last cycle
+  std::map<base::JobId, Slot> restored_;  // to become reservations in the next cycle
+  std::set<base::JobId> fresh_;           // asked since the last cycle
+  bool rebuild_ = true;                   // the set of machines changed
+  bool changed_ = true;                   // something a plan depends on
+  base::Instant now_;                     // of the last cycle
   base::Instant wake_ = base::kNever;
   std::optional<Explainer> explainer_;
 };

@@ -113,26 +113,34 @@ void Tree::Refund(std::string_view leaf, base::MilliGpu amount) {
 void Tree::Charge(std::string_view leaf, const std::string& user, base::MilliGpu amount,
                   base::Instant now) {
   Charge(leaf, amount);
-  Follow(entries_.find(leaf)->second, user, amount, now);
+  entries_.find(leaf)->second.users[user].Change(amount, now, decay_);
 }
 
 void Tree::Refund(std::string_view leaf, const std::string& user, base::MilliGpu amount,
                   base::Instant now) {
   const auto found = entries_.find(leaf);
   REQUIRE(found != entries_.end());
-  Follow(found->second, user, base::MilliGpu{} - amount, now);
+  found->second.users[user].Change(base::MilliGpu{} - amount, now, decay_);
   Refund(leaf, amount);
 }
 
-void Tree::Follow(Entry& leaf, const std::string& user, base::MilliGpu by, base::Instant now) {
-  leaf.users[user].Change(by, now, decay_);
-  leaf.faded.Change(by, now, decay_);
+std::vector<Tree::UseOf> Tree::Uses() const {
+  std::vector<UseOf> uses;
+  for (const auto& [name, entry] : entries_) {
+    for (const auto& [user, use] : entry.users) uses.push_back({name, user, use});
+  }
+  return uses;
+}
+
+void Tree::Restore(const UseOf& use) {
+  Touch(use.queue).users[use.user] = use.use;
 }
 
 std::map<std::string_view, std::int64_t> Tree::Faded(base::Instant now) const {
   std::map<std::string_view, std::int64_t> sums;
   for (const auto& [name, entry] : entries_) {
-    const std::int64_t own = entry.faded.At(now, decay_);
+    std::int64_t own = 0;
+    for (const auto& [user, use] : entry.users) own += use.At(now, decay_);
     for (const Entry* at = &entry; at != nullptr; at = at->parent) sums[at->spec.name] += own;
   }
   return sums;

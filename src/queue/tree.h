@@ -96,6 +96,16 @@ class Tree {
   std::int64_t FadedOf(std::string_view leaf, const std::string& user, base::Instant now) const;
   base::MilliGpu HeldBy(std::string_view leaf, const std::string& user) const;
 
+  // What must survive a restart, and is put back then.
+  struct UseOf {
+    std::string queue;
+    std::string user;
+    Use use;
+    bool operator==(const UseOf&) const = default;
+  };
+  std::vector<UseOf> Uses() const;
+  void Restore(const UseOf& use);
+
   // Requires that nothing was charged with a user yet.
   void SetHalfLife(base::Millis half_life) { decay_ = Decay(half_life); }
 
@@ -122,7 +132,6 @@ class Tree {
   void CutCycles();
 
   Entry& Touch(std::string_view leaf);  // made, removed, when unknown
-  void Follow(Entry& leaf, const std::string& user, base::MilliGpu by, base::Instant now);
 
   Entries entries_;
   Decay decay_{base::SecondsLong(7 * 24 * 3600)};
