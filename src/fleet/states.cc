@@ -129,8 +129,7 @@ int States::WorkOut(const Free& free, DemandId demand) const {
   return Times(whole, asked.gpus, fits);
 }
 
-States::Pick States::PickFor(StateId state, DemandId demand) const {
-  const Free& free = Of(state);
+States::Pick States::PickFor(const Free& free, DemandId demand) const {
   const Demand& asked = Asked(demand);
   Pick pick;
   if (!asked.IsPart()) {
@@ -155,6 +154,11 @@ States::Pick States::PickFor(StateId state, DemandId demand) const {
 
 StateId States::Take(StateId state, DemandId demand, const Pick& pick) {
   Free free = Of(state);
+  Take(free, demand, pick);
+  return Number(free);
+}
+
+void States::Take(Free& free, DemandId demand, const Pick& pick) const {
   const Demand& asked = Asked(demand);
   free.cpu -= asked.cpu.value;
   free.memory -= asked.memory.value;
@@ -163,7 +167,13 @@ StateId States::Take(StateId state, DemandId demand, const Pick& pick) {
     milli = static_cast<std::int16_t>(milli - (pick.share > 0 ? pick.share : kWhole));
     PROMISE(milli >= 0);
   }
-  return Number(free);
+}
+
+void States::Clear() {
+  numbers_.clear();
+  frees_.clear();
+  for (Numbered& numbered : demands_) numbered.capacity.clear();
+  PROMISE(Number(Free{}) == kOut);
 }
 
 StateId States::Take(StateId state, const Grant& grant) {

@@ -62,13 +62,15 @@ class States {
     std::vector<int> gpus;
     int share = 0;
   };
-  Pick PickFor(StateId state, DemandId demand) const;
+  Pick PickFor(StateId state, DemandId demand) const { return PickFor(Of(state), demand); }
+  Pick PickFor(const Free& free, DemandId demand) const;
 
   // What a part costs on GPU `gpu` of machines of `kind`; more than kWhole: it does not go there.
   int PartOn(std::int32_t kind, std::size_t gpu, DemandId demand) const;
   bool Allows(DemandId demand, std::int32_t kind, std::size_t gpu) const;
 
   StateId Take(StateId state, DemandId demand, const Pick& pick);
+  void Take(Free& free, DemandId demand, const Pick& pick) const;
   StateId Take(StateId state, const Grant& grant);
   // Whether these very GPUs are free, with the cores and the memory.
   bool Has(StateId state, DemandId demand, const Pick& pick) const;
@@ -80,6 +82,13 @@ class States {
   StateId Without(StateId state, DemandId demand, bool whole);
 
   int KindOf(const Node& node);
+  // The types it accepts; empty: all.
+  const std::vector<std::int32_t>& TypesOf(DemandId demand) const {
+    return demands_[static_cast<std::size_t>(demand)].types;
+  }
+  // Forgets all states, not demands and kinds: what they were is to be numbered anew.
+  void Clear();
+
   int types() const { return static_cast<int>(types_.size()); }
   int TypeAt(std::int32_t kind, std::size_t gpu) const {
     return kinds_[static_cast<std::size_t>(kind)].types[gpu];

@@ -97,6 +97,7 @@ json::object EncodeReplica(const job::Replica& replica) {
     out.Value("gpus", std::move(gpus));
     out.Number("cpuMilli", replica.grant->cpu.value);
     out.Number("memoryBytes", replica.grant->memory.value);
+    out.Number("gpuShareMilli", replica.grant->share.value);
   }
   out.Time("grantedAt", replica.granted);
   out.Number("port", replica.port);
@@ -252,7 +253,8 @@ std::optional<fleet::Grant> DecodeGrant(const Reader& in) {
   fleet::Grant grant{.node = *node,
                      .gpus = {},
                      .cpu = {LongAt(in, "cpuMilli")},
-                     .memory = {LongAt(in, "memoryBytes")}};
+                     .memory = {LongAt(in, "memoryBytes")},
+                     .share = {LongAt(in, "gpuShareMilli")}};
   in.List("gpus", [&](const json::value& gpu, const std::string& path) {
     const auto index = WholeNumber(gpu);
     if (!index || *index < 0 || *index > std::numeric_limits<int>::max()) {

@@ -61,8 +61,8 @@ class Any {
     if (random_.OneIn(2)) values = {{"need", "2"}, {"holders", "a, b"}};
   }
   void operator()(fleet::Grant& grant) {
-    auto& [node, gpus, cpu, memory] = grant;
-    All(node, cpu.value, memory.value);
+    auto& [node, gpus, cpu, memory, share] = grant;
+    All(node, cpu.value, memory.value, share.value);
     gpus.resize(random_.Below(4));
     for (int& gpu : gpus) gpu = static_cast<int>(random_.Below(16));
   }

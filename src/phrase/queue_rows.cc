@@ -219,6 +219,18 @@ constexpr std::array kRows = std::to_array<Message>({
      {"Wait until another job ends, or end what listens on them outside the pool (ss -ltn).",
       "等待其他作业结束, 或结束池外占用端口的程序 (ss -ltn)。"},
      {"pondage doctor", "pondage doctor"}},
+    {"PND-Q023",
+     {"your own limit is reached", "达到个人上限"},
+     {"one user may use {limit:GPU|GPUs} of queue {where} at once; this one uses {used} and asks "
+      "for {need}",
+      "每个用户在队列 {where} 中最多同时使用 {limit} 张卡, 此用户已用 {used} 张, 此作业需要 {need} "
+      "张"},
+     {"The queue limits what the jobs of one user hold together. The job starts when enough of "
+      "this user's own jobs have ended; it holds back nobody else.",
+      "队列限制单个用户的作业同时占用的 GPU。等该用户自己的作业释放足够的 GPU 后就启动, "
+      "不影响其他人。"},
+     {"Wait for your own jobs, or use another queue.", "等待自己的作业结束, 或使用其他队列。"},
+     {"pondage queue show QUEUE", "pondage queue show QUEUE"}},
 });
 
 }  // namespace

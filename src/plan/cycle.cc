@@ -93,6 +93,7 @@ bool Cycle::MayStart(Cohort& cohort, const Form& form) {
 
 bool Cycle::PassesLimits(Cohort& cohort, const Form& form) {
   if (form.charge.value == 0) return true;
+  if (OverUserLimit(cohort, form)) return false;
   const std::string& queue = cohort.bucket->key.queue;
   if (!full_levels_.empty()) {
     for (const std::string_view level : desk_.queues.PathUp(queue)) {
@@ -106,6 +107,18 @@ bool Cycle::PassesLimits(Cohort& cohort, const Form& form) {
   full_levels_.insert(over->queue);
   cohort.keeps.level = over->queue;
   return false;
+}
+
+// What one user may hold in a queue concerns nobody else: nothing is kept for it.
+std::optional<queue::Over> Cycle::OverUserLimit(const Cohort& cohort, const Form& form) const {
+  const queue::Spec* spec = desk_.queues.Find(cohort.bucket->key.queue);
+  if (spec == nullptr || !spec->user_limit || form.charge.value == 0) return {};
+  const std::string& user = desk_.line.Find(cohort.jobs.front().second)->ask.user;
+  base::MilliGpu used = desk_.queues.HeldBy(spec->name, user);
+  const auto started = user_started_.find({spec->name, user});
+  if (started != user_started_.end()) used += started->second;
+  if (used + form.charge <= *spec->user_limit) return {};
+  return queue::Over{spec->name, used, *spec->user_limit, form.charge};
 }
 
 // In what nobody keeps, or in what is kept for later than its end.
@@ -134,6 +147,7 @@ void Cycle::Show(std::size_t node) {
 void Cycle::Start(Cohort& cohort, const Ask& ask, const Form& form, std::vector<Seat> seats) {
   desk_.queues.Charge(ask.queue, form.charge);
   desk_.line.Count(*cohort.bucket, form.charge);
+  user_started_[{ask.queue, ask.user}] += form.charge;
   if (calendar_) {
     fleet::View& now = desk_.ground.now();
     for (const Seat& seat : seats) {
@@ -252,6 +266,10 @@ Verdict Cycle::VerdictOf(const Cohort& cohort) {
   }
   if (!form.ever) return {Constraint::kNever, form.gpus, 0};
   if (!form.healthy) return {Constraint::kUnhealthy, form.gpus, 0};
+  if (const auto over = OverUserLimit(cohort, form)) {
+    if (form.charge > over->limit) return {Constraint::kNever, form.gpus, over->limit.value / 1000};
+    return {Constraint::kLimit, form.gpus, (over->limit - over->used).value / 1000};
+  }
   if (const auto over = queues.WouldExceed(queue, form.charge)) {
     return {Constraint::kLimit, form.gpus, (over->limit.value - over->used.value) / 1000};
   }

@@ -50,6 +50,7 @@ class Cycle {
   void Offer(Cohort& cohort);
   bool MayStart(Cohort& cohort, const Form& form);
   bool PassesLimits(Cohort& cohort, const Form& form);
+  std::optional<queue::Over> OverUserLimit(const Cohort& cohort, const Form& form) const;
   Found Try(const Form& form, std::optional<base::Millis> limit);
   void Look(std::optional<base::Millis> limit);
   void Show(std::size_t node);
@@ -67,7 +68,8 @@ class Cycle {
   std::size_t mark_;
   Plan plan_;
   std::vector<Started> started_;
-  std::vector<base::JobId> starts_;  // ascending
+  std::map<std::pair<std::string, std::string>, base::MilliGpu> user_started_;  // queue, user
+  std::vector<base::JobId> starts_;                                             // ascending
   std::map<base::JobId, Reservation> reservations_;
   // Whether the search was complete. Room only shrinks: once failed, failed for this cycle.
   std::map<std::pair<ShapeId, std::optional<base::Millis>>, bool> failed_;

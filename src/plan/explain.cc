@@ -116,6 +116,14 @@ std::optional<Refusal> Explainer::Unready(const Waiter& waiter) {
     never.have = kMostMembers;
     return never;
   }
+  const queue::Spec* spec = desk_.queues.Find(ask.queue);
+  if (spec->user_limit && form.charge > *spec->user_limit) {
+    Refusal never = Of(waiter, form, Constraint::kNever, "PND-Q011");
+    WriteQuota({spec->name, {}, *spec->user_limit, form.charge}, never);
+    never.have = never.limit;
+    if (never.limit > 0) never.help = "total=" + std::to_string(never.limit);
+    return never;
+  }
   if (const auto over = desk_.queues.NeverFits(ask.queue, form.charge)) {
     Refusal never = Of(waiter, form, Constraint::kNever, "PND-Q011");
     WriteQuota(*over, never);
@@ -128,6 +136,7 @@ std::optional<Refusal> Explainer::Unready(const Waiter& waiter) {
 
 std::optional<Refusal> Explainer::OverLimit(const Waiter& waiter) {
   const Form& form = FormOf(waiter);
+  if (std::optional<Refusal> own = OverUserLimit(waiter)) return own;
   const auto over = desk_.queues.WouldExceed(waiter.ask.queue, form.charge);
   if (!over) return {};
   Refusal refusal = Of(waiter, form, Constraint::kLimit, "PND-Q006");
@@ -137,6 +146,24 @@ std::optional<Refusal> Explainer::OverLimit(const Waiter& waiter) {
   for (const auto& [job, holding] : desk_.holdings) {
     const auto path = desk_.queues.PathUp(holding.queue);
     if (std::ranges::find(path, refusal.where) != path.end()) amounts[job] = holding.gpus;
+  }
+  NameHolders(amounts, refusal);
+  if (refusal.have > 0) refusal.help = "total=" + std::to_string(refusal.have);
+  return refusal;
+}
+
+std::optional<Refusal> Explainer::OverUserLimit(const Waiter& waiter) {
+  const Form& form = FormOf(waiter);
+  const queue::Spec* spec = desk_.queues.Find(waiter.ask.queue);
+  if (spec == nullptr || !spec->user_limit || form.charge.value == 0) return {};
+  const base::MilliGpu used = desk_.queues.HeldBy(spec->name, waiter.ask.user);
+  if (used + form.charge <= *spec->user_limit) return {};
+  Refusal refusal = Of(waiter, form, Constraint::kLimit, "PND-Q023");
+  WriteQuota({spec->name, used, *spec->user_limit, form.charge}, refusal);
+  refusal.have = std::max<std::int64_t>(0, refusal.limit - refusal.used);
+  std::map<base::JobId, std::int64_t> amounts;
+  for (const auto& [job, holding] : desk_.holdings) {
+    if (holding.queue == spec->name && holding.user == waiter.ask.user) amounts[job] = holding.gpus;
   }
   NameHolders(amounts, refusal);
   if (refusal.have > 0) refusal.help = "total=" + std::to_string(refusal.have);

@@ -45,6 +45,7 @@ class Explainer {
 
   std::optional<Refusal> Unready(const Waiter& waiter);
   std::optional<Refusal> OverLimit(const Waiter& waiter);
+  std::optional<Refusal> OverUserLimit(const Waiter& waiter);
   const Known& OfShape(const Waiter& waiter);
   Refusal OfFleet(const Waiter& waiter);
   Refusal Never(const Waiter& waiter);

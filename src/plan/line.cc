@@ -31,7 +31,7 @@ void Line::Put(Ask ask, ShapeId shape) {
   Waiter waiter{std::move(ask), shape, nullptr};
   const Ask& put = waiter.ask;
   if (!put.held && put.missing == 0) {
-    const BucketKey key{put.queue, put.replaces, put.priority, policy_.fair ? put.user : ""};
+    const BucketKey key{put.queue, put.replaces, put.priority, put.user};
     Bucket& bucket = buckets_[key];
     bucket.key = key;
     const CohortKey cohort_key{shape, put.limit, put.remaining,

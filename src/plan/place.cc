@@ -64,7 +64,7 @@ Search::Spot Search::BestSpot(fleet::DemandId demand, int wanted) {
   for (const fleet::StateId state : view_.live()) {
     const int members = std::min(states_.Capacity(state, demand), wanted);
     if (members < std::max(1, best.members)) continue;
-    const std::int64_t lost = lost_.Of(state, demand);
+    const std::int64_t lost = lost_.Of(state, demand, members).lost;
     if (members == best.members && lost > least) continue;
     const auto node = fleet::FirstIn(view_.In(state), allowed);
     if (!node) continue;
@@ -88,6 +88,12 @@ bool Search::SeatPart(const NumberedPart& part) {
 void Search::Sit(std::size_t node, fleet::DemandId demand) {
   const fleet::StateId state = view_.At(node);
   Seat seat{node, demand, states_.PickFor(state, demand)};
+  if (seat.pick.share > 0) {
+    if (const int gpu = lost_.Of(state, demand, 1).gpu; gpu >= 0) {
+      const std::int32_t kind = states_.Of(state).kind;
+      seat.pick = {{gpu}, states_.PartOn(kind, static_cast<std::size_t>(gpu), demand)};
+    }
+  }
   view_.Set(node, states_.Take(state, demand, seat.pick));
   seats_.push_back(std::move(seat));
 }
@@ -168,7 +174,7 @@ Found PlaceGang(Ground& ground, fleet::View& view, const Form& form, Lost& lost)
 bool Fits(Ground& ground, fleet::View& view, const Form& form) {
   if (form.parts.size() <= 1) return HasRoom(ground, view, form);
   const std::size_t mark = view.Mark();
-  Lost lost(ground.states(), Packing::kBestFit);
+  Lost lost(ground.states(), {.packing = Packing::kBestFit});
   const bool fits = PlaceGang(ground, view, form, lost).seats.has_value();
   view.Undo(mark);
   return fits;

@@ -6,9 +6,15 @@
 #include "base/assert.h"
 
 namespace pondage::plan {
+namespace {
+
+// Of machines, remembered: some hundred bytes each, and what each demand finds there.
+constexpr std::size_t kMostStates = 200'000;
+
+}  // namespace
 
 Planner::Planner(const Policy& policy)
-    : policy_(policy), line_(policy), lost_(ground_.states(), policy.packing) {
+    : policy_(policy), line_(policy), lost_(ground_.states(), policy) {
   queues_.SetHalfLife(policy.half_life);
 }
 
@@ -52,6 +58,11 @@ void Planner::PutQueue(queue::Spec spec) {
 void Planner::RemoveQueue(std::string_view name) {
   queues_.Remove(name);
   Touch();
+}
+
+void Planner::Expect(const std::vector<Typical>& typical) {
+  lost_.Expect(typical);
+  MachineChanged();  // prices
 }
 
 void Planner::PutAsk(Ask ask) {
@@ -138,7 +149,9 @@ std::optional<Planner::Slot> Planner::Reserved(base::JobId job) const {
 void Planner::Rebuild() {
   for (const auto& [job, reservation] : reservations_) restored_.try_emplace(job, *Reserved(job));
   reservations_.clear();
+  if (ground_.states().count() > kMostStates) ground_.states().Clear();
   ground_.Rebuild(fleet_);
+  lost_.Supply(ground_.all());
   rebuild_ = false;
 }
 
@@ -172,7 +185,7 @@ Desk Planner::DeskOf() {
 Plan Planner::Cycle(base::Instant now) {
   if (!changed_ && now < wake_) return {.wake = wake_};
   explainer_.reset();
-  if (rebuild_) Rebuild();
+  if (rebuild_ || ground_.states().count() > kMostStates) Rebuild();
   SeatRestored();
   now_ = now;
   Plan plan = plan::Cycle(DeskOf(), now).Run();

@@ -16,6 +16,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fleet/fleet.h"
 #include "plan/cycle.h"
@@ -41,6 +42,9 @@ class Planner {
   // Queues.
   void PutQueue(queue::Spec spec);
   void RemoveQueue(std::string_view name);
+
+  // What is typically asked: placing keeps room for it.
+  void Expect(const std::vector<Typical>& typical);
 
   // Who waits. PutAsk replaces what the job asked before; DropAsk of a job that asks nothing is
   // fine.

@@ -40,6 +40,11 @@ struct Policy {
   Backfill backfill = Backfill::kConservative;
   Packing packing = Packing::kLeastLost;
 
+  // How much GPUs count that are left without cores or memory; the price of scarce types. Both of
+  // 1000. Chosen on the openb traces, seeds 1 to 10 (docs/decisions/0020).
+  std::int64_t stranding_milli = 300;
+  std::int64_t scarcity_milli = 1000;
+
   int reservations = 1000;                             // the first so many that wait get one
   base::Millis assumed_run = base::SecondsLong(3600);  // of a job of which nothing is known
   std::int64_t ageing = 10;  // a job's size halves after so many of its own lengths

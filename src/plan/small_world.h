@@ -101,6 +101,11 @@ class World {
     return at;
   }
 
+  void EndAll() {
+    base::Random random(1);
+    while (!holdings_.empty()) EndOne(random, base::Instant{0});
+  }
+
   std::vector<int> Started() const {
     std::vector<int> jobs;
     for (const Placement& placement : Plan().start) {
