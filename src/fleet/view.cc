@@ -18,6 +18,14 @@ std::uint64_t HashOf(std::size_t node, StateId state) {
 
 }  // namespace
 
+void NodeSet::Add(const NodeSet& other) {
+  for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= other.words_[i];
+}
+
+void NodeSet::Cut(const NodeSet& other) {
+  for (std::size_t i = 0; i < words_.size(); ++i) words_[i] &= other.words_[i];
+}
+
 std::optional<std::size_t> FirstIn(const NodeSet& set, const NodeSet* mask) {
   for (std::size_t i = 0; i < set.words().size(); ++i) {
     const std::uint64_t word = set.words()[i] & (mask == nullptr ? ~0ull : mask->words()[i]);

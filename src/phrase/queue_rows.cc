@@ -231,6 +231,27 @@ constexpr std::array kRows = std::to_array<Message>({
       "不影响其他人。"},
      {"Wait for your own jobs, or use another queue.", "等待自己的作业结束, 或使用其他队列。"},
      {"pondage queue show QUEUE", "pondage queue show QUEUE"}},
+    {"PND-Q024",
+     {"no part of the network is large enough", "没有足够大的拓扑域"},
+     {"must be within one {where}; it needs {need:GPU|GPUs}, the largest has {block}",
+      "必须位于同一 {where} 内; 需要 {need} 张卡, 最大的只有 {block} 张"},
+     {"The job requires that all its replicas stand close together, and no such group of machines "
+      "is "
+      "large enough, even when nothing else runs.",
+      "作业要求所有副本彼此靠近, 但即使没有其他作业, 也没有足够大的一组机器。"},
+     {"Prefer the level instead of requiring it, or ask for less.",
+      "把该级别改为优先而不是必须, 或减少需求。"},
+     {"", ""}},
+    {"PND-Q025",
+     {"not enough free close together", "没有足够的邻近空闲资源"},
+     {"must be within one {where}; it needs {need:GPU|GPUs}, at most {block} are free in one",
+      "必须位于同一 {where} 内; 需要 {need} 张卡, 单个内最多空闲 {block} 张"},
+     {"The job requires that all its replicas stand close together. Enough is free, but not within "
+      "one "
+      "such group of machines.",
+      "作业要求所有副本彼此靠近。空闲总量足够, 但不在同一组机器内。"},
+     {"Wait, or prefer the level instead of requiring it.", "等待, 或把该级别改为优先而不是必须。"},
+     {"pondage explain JOB", "pondage explain JOB"}},
 });
 
 }  // namespace

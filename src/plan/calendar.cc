@@ -8,6 +8,11 @@
 namespace pondage::plan {
 namespace {
 
+// Where it goes matters beyond how much is free there.
+bool IsPicky(const Form& form) {
+  return !form.anywhere || !form.shape->topology.level.empty();
+}
+
 // A mixed gang may need a search at each instant; so many are made for one reservation.
 constexpr int kSearches = 16;
 
@@ -163,7 +168,8 @@ std::optional<Reservation> Calendar::Find(const Form& form, std::optional<base::
       Put(counts[part], {node, steps_[node].front().state}, form.parts[part].demand);
     }
   }
-  int searches = form.parts.size() > 1 ? kSearches : static_cast<int>(rows_.size());
+  int searches =
+      form.parts.size() > 1 || IsPicky(form) ? kSearches : static_cast<int>(rows_.size());
   for (std::size_t row = 0; row < rows_.size() && rows_[row].at < before; ++row) {
     bool enough = true;
     for (std::size_t part = 0; part < counts.size(); ++part) {
@@ -207,7 +213,7 @@ bool Calendar::FitsThrough(std::size_t row, base::Instant to, const Form& form,
 
 std::optional<std::vector<Seat>> Calendar::Seats(const Form& form, const Count& count,
                                                  base::Instant from, base::Instant to, Lost& lost) {
-  if (form.parts.size() == 1) return Choose(form.parts.front(), count, from, to);
+  if (form.parts.size() == 1 && !IsPicky(form)) return Choose(form.parts.front(), count, from, to);
   fleet::View then(ground_.states(), steps_.size());
   for (std::size_t node = 0; node < steps_.size(); ++node) then.Set(node, Through(node, from, to));
   return PlaceGang(ground_, then, form, lost).seats;

@@ -164,6 +164,62 @@ TEST(Cases, N1NineWaves) {
   EXPECT_EQ(waves, 9);
 }
 
+// Volcano #5189: the required level has no domain for two machines: never, and never spread.
+TEST(Cases, V11ARequiredLevelIsNeverBroken) {
+  World world;
+  for (int i = 0; i < 4; ++i)
+    world.Machine("n" + std::to_string(i), 8).labels["rack"] = std::to_string(i);
+  world.SeeAgain();
+  Ask& ask = world.Gang(1, 2, 8);
+  ask.topology = {"rack", true};
+  EXPECT_TRUE(world.Started().empty());
+  EXPECT_EQ(world.Waiting(1).id, "PND-Q024");
+  EXPECT_EQ(world.Waiting(1).block, 8);
+  EXPECT_EQ(world.Waiting(1).where, "rack");
+  world.asks()[0].topology.required = false;
+  EXPECT_EQ(world.Started(), std::vector{1});
+}
+
+// knavigator: 12 machines, two to a leaf switch, two leaves to a spine; the spine of n5 to n8 has
+// three free.
+TEST(Cases, N2APreferredLevelIsMetWhereItCanBe) {
+  World world;
+  for (int i = 1; i <= 12; ++i) {
+    const std::string name = (i < 10 ? "n0" : "n") + std::to_string(i);
+    world.Machine(name, 1).labels["spine"] = std::to_string((i - 1) / 4);
+  }
+  world.SeeAgain();
+  int job = 100;
+  for (const char* busy : {"n01", "n03", "n06", "n11", "n12"}) world.Run(job++, busy, 1);
+  world.Gang(1, 3, 1).topology = {"spine", false};
+  const Plan plan = world.Plan();
+  ASSERT_EQ(plan.start.size(), 1u);
+  std::vector<std::string> nodes;
+  for (const fleet::Grant& grant : plan.start[0].grants) nodes.push_back(grant.node);
+  EXPECT_EQ(nodes, (std::vector<std::string>{"n05", "n07", "n08"}));
+  world.asks()[0].topology.required = true;
+  EXPECT_EQ(world.Started(), std::vector{1});
+  world.asks()[0].groups[0].count = 4;
+  EXPECT_EQ(world.Waiting(1).id, "PND-Q025");
+}
+
+// The domain that is left with least; the machines a job failed on before are not used.
+TEST(Topology, TheSmallestDomainThatHoldsIt) {
+  World world;
+  for (int i = 0; i < 6; ++i) {
+    world.Machine("n" + std::to_string(i), 4).labels["rack"] = i < 4 ? "large" : "small";
+  }
+  world.SeeAgain();
+  Ask& ask = world.Gang(1, 2, 4);
+  ask.topology = {"rack", true};
+  EXPECT_EQ(world.Plan().start[0].grants[0].node, "n4");
+  ask.avoid = {"n5"};
+  EXPECT_EQ(world.Plan().start[0].grants[0].node, "n0");
+  ask.topology = {};
+  ask.avoid = {"n0", "n1", "n2", "n3", "n5"};
+  EXPECT_TRUE(world.Started().empty());
+}
+
 // Users of one queue: who used least is served first; one job ahead is enough to alternate.
 TEST(Order, UsersTakeTurns) {
   World world;

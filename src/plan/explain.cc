@@ -188,8 +188,35 @@ Refusal Explainer::OfFleet(const Waiter& waiter) {
   return NoRoom(waiter);
 }
 
+// It would fit were it not for the required level of the topology.
+std::optional<Refusal> Explainer::Scattered(const Waiter& waiter, fleet::View& view,
+                                            Constraint constraint, const char* id) {
+  Ground& ground = desk_.ground;
+  const Form& form = FormOf(waiter);
+  const Topology& topology = form.shape->topology;
+  if (!topology.required) return {};
+  Shape anywhere = *form.shape;
+  anywhere.topology = {};
+  if (!Fits(ground, view, ground.Of(ground.Number(anywhere)))) return {};
+  Refusal refusal = Of(waiter, form, constraint, id);
+  refusal.resource = "topology";
+  refusal.where = topology.level;
+  for (const auto& [name, nodes] : ground.Domains(topology.level)) {
+    std::int64_t here = 0;
+    for (std::size_t node = 0; node < ground.nodes(); ++node) {
+      if (nodes.Has(node)) here += view.states().Of(view.At(node)).WholeGpus();
+    }
+    refusal.block = std::max(refusal.block, here);
+  }
+  refusal.have = refusal.block;
+  return refusal;
+}
+
 Refusal Explainer::Never(const Waiter& waiter) {
   Ground& ground = desk_.ground;
+  if (auto scattered = Scattered(waiter, ground.all(), Constraint::kNever, "PND-Q024")) {
+    return *scattered;
+  }
   const Form& form = FormOf(waiter);
   const Want want = WhatBinds(ground, ground.all(), *form.shape, true);
   Refusal never = Of(waiter, form, Constraint::kNever, "");
@@ -239,6 +266,9 @@ Refusal Explainer::Unhealthy(const Waiter& waiter) {
 
 Refusal Explainer::NoRoom(const Waiter& waiter) {
   Ground& ground = desk_.ground;
+  if (auto scattered = Scattered(waiter, ground.now(), Constraint::kFragmented, "PND-Q025")) {
+    return *scattered;
+  }
   const Form& form = FormOf(waiter);
   const Want want = WhatBinds(ground, ground.now(), *form.shape, false);
   Refusal refusal = Of(waiter, form, Constraint::kBusy, "");

@@ -49,6 +49,8 @@ class Explainer {
   const Known& OfShape(const Waiter& waiter);
   Refusal OfFleet(const Waiter& waiter);
   Refusal Never(const Waiter& waiter);
+  std::optional<Refusal> Scattered(const Waiter& waiter, fleet::View& view, Constraint constraint,
+                                   const char* id);
   Refusal Unhealthy(const Waiter& waiter);
   Refusal NoRoom(const Waiter& waiter);
   Pool PoolOf(const Shape& shape) const;

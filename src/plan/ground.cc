@@ -14,6 +14,7 @@ Form FormOf(const Shape& shape, fleet::States& states) {
   form.members = MemberCount(shape);
   form.largest = LargestMember(shape);
   form.charge = ChargeOf(shape);
+  form.anywhere = shape.avoid.empty() && !shape.topology.required;
   if (form.members > kMostMembers) return form;
   for (const Part& part : shape.parts) {
     form.parts.push_back({states.Number(part.demand), static_cast<int>(part.count)});
@@ -31,6 +32,7 @@ Ground::Ground() {
 
 void Ground::Rebuild(const fleet::Fleet& fleet) {
   ++version_;
+  domains_.clear();
   places_.clear();
   names_.clear();
   tainted_ = false;
@@ -84,6 +86,31 @@ const fleet::NodeSet* Ground::Allowed(fleet::DemandId demand) {
     }
   }
   return known.all ? nullptr : &known.nodes;
+}
+
+fleet::NodeSet Ground::Welcoming(const Form& form) const {
+  fleet::NodeSet nodes(places_.size());
+  for (std::size_t i = 0; i < places_.size(); ++i) nodes.Put(i);
+  for (const std::string& name : form.shape->avoid) {
+    if (const std::optional<std::size_t> node = Find(name)) nodes.Drop(*node);
+  }
+  return nodes;
+}
+
+const std::map<std::string, fleet::NodeSet>& Ground::Domains(const std::string& level) {
+  const auto [known, is_new] = domains_.try_emplace(level);
+  if (!is_new) return known->second;
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const fleet::Node& node = places_[i]->node;
+    std::string domain = node.name;
+    if (level != kNodeLevel) {
+      const auto label = node.labels.find(level);
+      if (label == node.labels.end()) continue;
+      domain = label->second;
+    }
+    known->second.try_emplace(domain, places_.size()).first->second.Put(i);
+  }
+  return known->second;
 }
 
 }  // namespace pondage::plan

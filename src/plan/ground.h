@@ -34,6 +34,7 @@ struct Form {
   std::int64_t members = 0;
   int largest = 0;        // whole GPUs of the member that needs most
   base::MilliGpu charge;  // quota
+  bool anywhere = true;   // no machine to avoid, no required level
   // On an empty fleet, as of `judged`.
   std::uint64_t judged = 0;
   bool ever = false;     // it fits at all
@@ -68,6 +69,11 @@ class Ground {
   // Machines whose labels and taints let the demand in. Null: all.
   const fleet::NodeSet* Allowed(fleet::DemandId demand);
 
+  // Machines that the gang does not avoid.
+  fleet::NodeSet Welcoming(const Form& form) const;
+  // The domains of a level, by name. Machines without the label are in none.
+  const std::map<std::string, fleet::NodeSet>& Domains(const std::string& level);
+
  private:
   struct Welcome {
     std::uint64_t version = 0;
@@ -86,6 +92,7 @@ class Ground {
   std::map<Shape, ShapeId> numbers_;
   std::deque<Form> forms_;  // stay where they are
   std::vector<Welcome> welcome_;
+  std::map<std::string, std::map<std::string, fleet::NodeSet>> domains_;  // by level
 };
 
 }  // namespace pondage::plan

@@ -12,8 +12,35 @@ namespace {
 // on a few machines; a bound for the rest.
 constexpr std::int64_t kStepBudget = 200'000;
 
-bool PartHasRoom(Ground& ground, const fleet::View& view, const NumberedPart& part) {
-  const fleet::NodeSet* allowed = ground.Allowed(part.demand);
+// The machines that a member may be on, of those in `within`; null: all.
+class Mask {
+ public:
+  Mask(Ground& ground, fleet::DemandId demand, const fleet::NodeSet* within)
+      : nodes_(ground.Allowed(demand)) {
+    if (nodes_ != nullptr && within != nullptr) {
+      both_ = *nodes_;
+      both_.Cut(*within);
+      nodes_ = &both_;
+    } else if (within != nullptr) {
+      nodes_ = within;
+    }
+  }
+  Mask(const Mask&) = delete;
+  Mask& operator=(const Mask&) = delete;
+
+  const fleet::NodeSet* nodes() const { return nodes_; }
+  bool Has(std::size_t node) const { return nodes_ == nullptr || nodes_->Has(node); }
+
+ private:
+  const fleet::NodeSet* nodes_;
+  fleet::NodeSet both_;
+};
+
+// Members of the part that fit, counted up to `enough`.
+std::int64_t RoomFor(Ground& ground, const fleet::View& view, const NumberedPart& part,
+                     const fleet::NodeSet* within, std::int64_t enough) {
+  const Mask mask(ground, part.demand, within);
+  const fleet::NodeSet* allowed = mask.nodes();
   std::int64_t sum = 0;
   for (const fleet::StateId state : view.live()) {
     const int capacity = ground.states().Capacity(state, part.demand);
@@ -21,15 +48,21 @@ bool PartHasRoom(Ground& ground, const fleet::View& view, const NumberedPart& pa
     const int nodes =
         allowed == nullptr ? view.CountOf(state) : fleet::CountIn(view.In(state), allowed);
     sum += std::int64_t{nodes} * capacity;
-    if (sum >= part.count) return true;
+    if (sum >= enough) break;
   }
-  return sum >= part.count;
+  return sum;
 }
 
 class Search {
  public:
-  Search(Ground& ground, fleet::View& view, const Form& form, Lost& lost)
-      : ground_(ground), states_(ground.states()), view_(view), form_(form), lost_(lost) {}
+  Search(Ground& ground, fleet::View& view, const Form& form, Lost& lost,
+         const fleet::NodeSet* within)
+      : ground_(ground),
+        states_(ground.states()),
+        view_(view),
+        form_(form),
+        lost_(lost),
+        within_(within) {}
 
   bool Greedily();
   bool Exhaustively(bool& proven);
@@ -42,7 +75,7 @@ class Search {
   };
 
   bool SeatPart(const NumberedPart& part);
-  Spot BestSpot(fleet::DemandId demand, int wanted);
+  Spot BestSpot(fleet::DemandId demand, const fleet::NodeSet* allowed, int wanted);
   void Sit(std::size_t node, fleet::DemandId demand);
   bool CanSit(std::size_t node, fleet::DemandId demand);
   void Reset(std::size_t mark);
@@ -52,13 +85,13 @@ class Search {
   fleet::View& view_;
   const Form& form_;
   Lost& lost_;
+  const fleet::NodeSet* within_;  // null: everywhere
   std::vector<Seat> seats_;
 };
 
 // Among machines that take all that are wanted the one where least is lost, else the one that takes
 // most. So a gang touches few machines and large blocks stay whole.
-Search::Spot Search::BestSpot(fleet::DemandId demand, int wanted) {
-  const fleet::NodeSet* allowed = ground_.Allowed(demand);
+Search::Spot Search::BestSpot(fleet::DemandId demand, const fleet::NodeSet* allowed, int wanted) {
   Spot best;
   std::int64_t least = 0;
   for (const fleet::StateId state : view_.live()) {
@@ -76,8 +109,9 @@ Search::Spot Search::BestSpot(fleet::DemandId demand, int wanted) {
 }
 
 bool Search::SeatPart(const NumberedPart& part) {
+  const Mask mask(ground_, part.demand, within_);
   for (int wanted = part.count; wanted > 0;) {
-    const Spot spot = BestSpot(part.demand, wanted);
+    const Spot spot = BestSpot(part.demand, mask.nodes(), wanted);
     if (spot.members == 0) return false;
     for (int i = 0; i < spot.members; ++i) Sit(spot.node, part.demand);
     wanted -= spot.members;
@@ -112,8 +146,9 @@ bool Search::Greedily() {
 }
 
 bool Search::CanSit(std::size_t node, fleet::DemandId demand) {
+  if (states_.Capacity(view_.At(node), demand) == 0) return false;
   const fleet::NodeSet* allowed = ground_.Allowed(demand);
-  return states_.Capacity(view_.At(node), demand) > 0 && (allowed == nullptr || allowed->Has(node));
+  return (allowed == nullptr || allowed->Has(node)) && (within_ == nullptr || within_->Has(node));
 }
 
 // Depth first over members; equal members stand on machines of rising number, so that no
@@ -155,24 +190,74 @@ bool Search::Exhaustively(bool& proven) {
 
 }  // namespace
 
-bool HasRoom(Ground& ground, const fleet::View& view, const Form& form) {
+bool HasRoom(Ground& ground, const fleet::View& view, const Form& form,
+             const fleet::NodeSet* within) {
   if (form.members > kMostMembers) return false;
-  return std::ranges::all_of(
-      form.parts, [&](const NumberedPart& part) { return PartHasRoom(ground, view, part); });
+  return std::ranges::all_of(form.parts, [&](const NumberedPart& part) {
+    return RoomFor(ground, view, part, within, part.count) >= part.count;
+  });
 }
 
-Found PlaceGang(Ground& ground, fleet::View& view, const Form& form, Lost& lost) {
+namespace {
+
+Found PlaceWithin(Ground& ground, fleet::View& view, const Form& form, Lost& lost,
+                  const fleet::NodeSet* within) {
   Found found;
-  if (!HasRoom(ground, view, form)) return found;
-  Search search(ground, view, form, lost);
+  if (!HasRoom(ground, view, form, within)) return found;
+  Search search(ground, view, form, lost, within);
   bool placed = search.Greedily();
   if (!placed && form.parts.size() > 1) placed = search.Exhaustively(found.proven);
   if (placed) found.seats = search.TakeSeats();
   return found;
 }
 
+// Domains with what they hold of the gang's largest part, the smallest first.
+std::vector<std::pair<std::int64_t, fleet::NodeSet>> Sorted(Ground& ground, const fleet::View& view,
+                                                            const Form& form,
+                                                            const fleet::NodeSet& welcoming) {
+  std::vector<std::pair<std::int64_t, fleet::NodeSet>> domains;
+  for (const auto& [name, nodes] : ground.Domains(form.shape->topology.level)) {
+    fleet::NodeSet here = nodes;
+    here.Cut(welcoming);
+    const std::int64_t room =
+        RoomFor(ground, view, form.parts.front(), &here, std::int64_t{kMostMembers} * 1000);
+    if (room > 0) domains.emplace_back(room, std::move(here));
+  }
+  std::ranges::stable_sort(domains, {}, [](const auto& domain) { return domain.first; });
+  return domains;
+}
+
+Found PlaceInDomains(Ground& ground, fleet::View& view, const Form& form, Lost& lost) {
+  Found found;
+  if (form.parts.empty()) return PlaceWithin(ground, view, form, lost, nullptr);
+  const fleet::NodeSet welcoming = ground.Welcoming(form);
+  const auto domains = Sorted(ground, view, form, welcoming);
+  for (const auto& [room, nodes] : domains) {
+    Found here = PlaceWithin(ground, view, form, lost, &nodes);
+    if (here.seats) return here;
+    found.proven &= here.proven;
+  }
+  if (form.shape->topology.required) return found;
+  fleet::NodeSet several(ground.nodes());
+  for (auto domain = domains.rbegin(); domain != domains.rend(); ++domain) {
+    several.Add(domain->second);
+    Found here = PlaceWithin(ground, view, form, lost, &several);
+    if (here.seats) return here;
+  }
+  return PlaceWithin(ground, view, form, lost, &welcoming);
+}
+
+}  // namespace
+
+Found PlaceGang(Ground& ground, fleet::View& view, const Form& form, Lost& lost) {
+  if (!form.shape->topology.level.empty()) return PlaceInDomains(ground, view, form, lost);
+  if (form.anywhere) return PlaceWithin(ground, view, form, lost, nullptr);
+  const fleet::NodeSet welcoming = ground.Welcoming(form);
+  return PlaceWithin(ground, view, form, lost, &welcoming);
+}
+
 bool Fits(Ground& ground, fleet::View& view, const Form& form) {
-  if (form.parts.size() <= 1) return HasRoom(ground, view, form);
+  if (form.parts.size() <= 1 && form.anywhere) return HasRoom(ground, view, form);
   const std::size_t mark = view.Mark();
   Lost lost(ground.states(), {.packing = Packing::kBestFit});
   const bool fits = PlaceGang(ground, view, form, lost).seats.has_value();

@@ -1,7 +1,8 @@
 // The search for a placement: a whole gang, or nothing and no trace.
 //
 // Pure. Complete for gangs of equal members; a mixed gang that greedy placing cannot serve is
-// searched for a fixed number of steps.
+// searched for a fixed number of steps. A gang that names a level of the topology goes to the
+// domain that is left with least; where it may be split, to as few of the largest as will do.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,8 @@ Found PlaceGang(Ground& ground, fleet::View& view, const Form& form, Lost& lost)
 
 // Whether the view has room for so many members, for each part taken alone. For a gang of equal
 // members that decides it.
-bool HasRoom(Ground& ground, const fleet::View& view, const Form& form);
+bool HasRoom(Ground& ground, const fleet::View& view, const Form& form,
+             const fleet::NodeSet* within = nullptr);
 
 // Whether it would fit. `view` is left as it was.
 bool Fits(Ground& ground, fleet::View& view, const Form& form);

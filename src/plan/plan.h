@@ -41,6 +41,16 @@ struct Group {
   fleet::Demand demand;
 };
 
+// Machines that belong together: those with the same value of a label, or single machines
+// (kNodeLevel).
+inline constexpr const char* kNodeLevel = "node";
+struct Topology {
+  std::string level;      // label; empty: no matter where
+  bool required = false;  // all in one domain, or it waits; else as few domains as can be had
+
+  auto operator<=>(const Topology&) const = default;
+};
+
 // A gang that wants to start: all its members or nothing.
 struct Ask {
   base::JobId job;
@@ -58,6 +68,8 @@ struct Ask {
   std::optional<base::Millis> remaining;
   std::int64_t attained = 0;  // milli-GPU x ms it has received
   bool replaces = false;      // members of a gang that runs
+  Topology topology;
+  std::vector<std::string> avoid;  // machines that it is not to be placed on; ascending
 };
 
 // Why a gang waits.

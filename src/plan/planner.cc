@@ -67,7 +67,7 @@ void Planner::Expect(const std::vector<Typical>& typical) {
 
 void Planner::PutAsk(Ask ask) {
   const base::JobId job = ask.job;
-  const ShapeId shape = ground_.Number(ShapeOf(ask.groups));
+  const ShapeId shape = ground_.Number(ShapeOf(ask));
   const Waiter* before = line_.Find(job);
   if (before != nullptr && before->shape != shape) {
     reservations_.erase(job);

@@ -47,6 +47,13 @@ Shape ShapeOf(const std::vector<Group>& groups) {
   return shape;
 }
 
+Shape ShapeOf(const Ask& ask) {
+  Shape shape = ShapeOf(ask.groups);
+  shape.topology = ask.topology;
+  shape.avoid = ask.avoid;
+  return shape;
+}
+
 std::int64_t MemberCount(const Shape& shape) {
   std::int64_t count = 0;
   for (const Part& part : shape.parts) count += part.count;

@@ -26,11 +26,14 @@ struct Part {
 // The order matters within one machine: a member that takes any type comes after those that do not.
 struct Shape {
   std::vector<Part> parts;
+  Topology topology;
+  std::vector<std::string> avoid;
 
   auto operator<=>(const Shape&) const = default;
 };
 
 Shape ShapeOf(const std::vector<Group>& groups);
+Shape ShapeOf(const Ask& ask);
 
 std::int64_t MemberCount(const Shape& shape);
 

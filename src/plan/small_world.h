@@ -31,6 +31,11 @@ class World {
     return nodes_.back();
   }
 
+  // Once the machines were given labels.
+  void SeeAgain() {
+    for (const fleet::Node& node : nodes_) fleet_.See(node);
+  }
+
   void Queue(const std::string& name, std::optional<int> limit = {}, int guarantee = 0,
              const std::string& parent = "") {
     queue::Spec spec{.name = name, .parent = parent, .guarantee = base::WholeGpus(guarantee)};
