@@ -222,9 +222,12 @@ Turn Line::TurnOf(const Cohort& cohort, std::pair<base::Instant, base::JobId> jo
 Wide Line::SizeOf(const Cohort& cohort, base::Instant arrived) const {
   if (!cohort.bucket->sized) return 0;
   const CohortKey& key = cohort.key;
-  const base::Millis known = key.remaining.value_or(key.limit.value_or(policy_.assumed_run));
-  const Wide time = std::clamp<std::int64_t>(known.value / kMilli, 1, 1'000'000'000);
-  const Wide milli = std::min<std::int64_t>(ground_->Of(key.shape).charge.value, 1'000'000'000);
+  // Of whom nothing is known counts as one GPU for the usual time: among them arrival decides.
+  const bool known = key.remaining || key.limit;
+  const base::Millis length = key.remaining.value_or(key.limit.value_or(policy_.assumed_run));
+  const std::int64_t charge = known ? ground_->Of(key.shape).charge.value : fleet::kWhole;
+  const Wide time = std::clamp<std::int64_t>(length.value / kMilli, 1, 1'000'000'000);
+  const Wide milli = std::min<std::int64_t>(charge, 1'000'000'000);
   const Wide wait = std::max<std::int64_t>(0, (now_ - arrived).value / kMilli);
   const Wide patience = policy_.ageing * time;
   switch (policy_.size) {
@@ -239,7 +242,7 @@ Wide Line::SizeOf(const Cohort& cohort, base::Instant arrived) const {
     case Size::kAttained:
       return key.attained;
     case Size::kGpus:
-      return milli;
+      return ground_->Of(key.shape).charge.value;
   }
   return 0;
 }
