@@ -39,6 +39,8 @@ void Api::Handle(Request request, Reply reply) {
   if (const auto fine = AuthorizePath(request.identity, request.method, request.path); !fine) {
     return reply(ToResponse(fine.error()));
   }
+  const bool own = world_.own_view && request.path.starts_with("/pondage/v1/");
+  if (own && world_.own_view(request, reply)) return;
   reply(HandlePath(request));
 }
 

@@ -13,7 +13,7 @@ namespace pondage::api {
 namespace {
 
 std::unexpected<base::Error> Trouble(const char* what) {
-  return base::Fail(base::Kind::kUnavailable, "PND-A036", what, std::strerror(errno));
+  return base::Fail(base::Kind::kUnavailable, "PND-A031", what, std::strerror(errno));
 }
 
 base::Result<File> Copy(const File& of) {

@@ -126,7 +126,7 @@ TEST_F(Kubectl, PatchesInThreeWays) {
               HasSubstr("configmap/settings"));
   EXPECT_THAT(server.Run("kubectl get cm --field-selector data.x=1").output,
               HasSubstr("field label not supported: data.x"));
-  server.Good("KUBE_EDITOR=\"sed -i s/22/33/\" kubectl edit cm settings");
+  server.Good("KUBE_EDITOR=\"sed -i /two:/s/22/33/\" kubectl edit cm settings");
   EXPECT_EQ(server.Good("kubectl get cm settings -o jsonpath={.data.two}"), "33");
   server.Good("kubectl get cm settings -o yaml | sed '/two:/s/33/44/' | kubectl replace -f -");
   EXPECT_EQ(server.Good("kubectl get cm settings -o jsonpath={.data.two}"), "44");

@@ -122,9 +122,6 @@ Response Tokens(const Request& request, const World& world) {
 
 Response View(const Request& request, const World& world) {
   const std::string_view path = request.path;
-  if (world.own_view) {
-    if (auto answer = world.own_view(request)) return std::move(*answer);
-  }
   if (path == kTokens || path.starts_with("/pondage/v1/tokens/")) return Tokens(request, world);
   if (request.method != "GET") return ToResponse(MethodNotAllowed());
   if (path == "/pondage/v1/gpus") return Gpus(world);

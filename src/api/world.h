@@ -33,9 +33,9 @@ struct World {
   // May a TFJob with these images and this environment be taken? Null: any.
   std::function<base::Result<void>(const boost::json::object& tfjob)> admit_tfjob;
   std::function<std::string()> metrics;  // Prometheus text; null: none
-  // Paths below /pondage/v1/ that the host answers itself; none: not one of them. Null: there are
-  // none.
-  std::function<std::optional<Response>(const Request&)> own_view;
+  // Paths below /pondage/v1/ that the host answers itself, now or later; false: not one of them.
+  // Null: there are none.
+  std::function<bool(const Request&, const Reply&)> own_view;
   port::Exec* exec = nullptr;  // null: no program can be started in a Pod
   std::shared_ptr<ExecSeats> exec_seats = std::make_shared<ExecSeats>(kExecSeats);
 };

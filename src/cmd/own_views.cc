@@ -66,11 +66,34 @@ base::Result<std::string> Asked(const api::Request& request, std::string_view na
 
 }  // namespace
 
-std::optional<api::Response> OwnViews::Answer(const api::Request& request) const {
-  if (request.path == "/pondage/v1/info" && request.method == "GET") return Info(request);
-  if (request.path == "/pondage/v1/environments") return Environments(request);
-  if (request.path == "/pondage/v1/backup" && request.method == "POST") return Backup(request);
-  return std::nullopt;
+bool OwnViews::Answer(const api::Request& request, const api::Reply& reply) {
+  const bool adds = request.method == "POST";
+  if (request.path == "/pondage/v1/info" && request.method == "GET") {
+    reply(Info(request));
+  } else if (request.path == "/pondage/v1/environments" && adds) {
+    Later(probes_, reply, [this, request] { return AddEnvironment(request); });
+  } else if (request.path == "/pondage/v1/environments") {
+    reply(Environments(request));
+  } else if (request.path == "/pondage/v1/backup" && adds) {
+    Later(backups_, reply, [this, request] { return Backup(request); });
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void OwnViews::Later(Lane& lane, const api::Reply& reply, std::function<api::Response()> work) {
+  const auto posted = lane.Post([reply, work = std::move(work)](bool ending) {
+    const auto stopping =
+        base::Error{base::Kind::kUnavailable, "PND-A029", "", "the server is stopping"};
+    reply(ending ? Trouble(stopping) : work());
+  });
+  if (!posted) reply(Trouble(posted.error()));
+}
+
+void OwnViews::End() {
+  probes_.End();
+  backups_.End();
 }
 
 api::Response OwnViews::Info(const api::Request& request) const {
@@ -83,7 +106,7 @@ api::Response OwnViews::Info(const api::Request& request) const {
                {"unreadable", json::value_from(unreadable_())}});
 }
 
-api::Response OwnViews::Environments(const api::Request& request) const {
+api::Response OwnViews::Environments(const api::Request& request) {
   if (request.method == "GET") {
     const auto known = environments_.List();
     if (!known) return Trouble(known.error());
@@ -95,7 +118,10 @@ api::Response OwnViews::Environments(const api::Request& request) const {
     const auto removed = environments_.Remove(request.query.Get("image"));
     return removed ? Json({{"removed", request.query.Get("image")}}) : Trouble(removed.error());
   }
-  if (request.method != "POST") return {.status = 405, .body = "{}"};
+  return {.status = 405, .body = "{}"};
+}
+
+api::Response OwnViews::AddEnvironment(const api::Request& request) {
   const auto image = Asked(request, "image");
   const auto path = Asked(request, "path");
   if (!image) return Trouble(image.error());

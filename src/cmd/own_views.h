@@ -4,11 +4,11 @@
 //   GET    /pondage/v1/environments          POST {image, path}          DELETE ?image=
 //   POST   /pondage/v1/backup {path}
 //
-// Any thread; administrators only (api decides). Answers as api::Response.
+// Any thread; administrators only (api decides). What takes long (it starts a Python, it copies the
+// store) is done on a thread of its own kind, so that it holds up neither the API nor the other.
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,12 +16,14 @@
 #include "agent/environments.h"
 #include "api/request.h"
 #include "api/response.h"
+#include "cmd/lane.h"
 #include "store/sqlite_store.h"
 
 namespace pondage::cmd {
 
 class OwnViews {
  public:
+  static constexpr std::size_t kWaiting = 4;  // of each kind, behind the one that is under way
   using Sentences = std::function<std::vector<std::string>()>;
   // `unreadable`: objects that the server had to set aside.
   OwnViews(std::string data_dir, const store::SqliteStore& store, Sentences unreadable)
@@ -30,18 +32,23 @@ class OwnViews {
         unreadable_(std::move(unreadable)),
         environments_(std::move(data_dir)) {}
 
-  // None: the path is not one of these.
-  std::optional<api::Response> Answer(const api::Request& request) const;
+  // False: the path is not one of these. `reply` is called on any thread.
+  bool Answer(const api::Request& request, const api::Reply& reply);
+  // What waits is refused, what is under way is brought to its end; then nothing replies any more.
+  void End();
 
  private:
   api::Response Info(const api::Request& request) const;
-  api::Response Environments(const api::Request& request) const;
+  api::Response Environments(const api::Request& request);
+  api::Response AddEnvironment(const api::Request& request);
   api::Response Backup(const api::Request& request) const;
+  void Later(Lane& lane, const api::Reply& reply, std::function<api::Response()> work);
 
   const std::string data_dir_;
   const store::SqliteStore& store_;
   const Sentences unreadable_;
-  mutable agent::Environments environments_;
+  agent::Environments environments_;
+  Lane probes_{kWaiting}, backups_{kWaiting};  // end first: their work uses the rest
 };
 
 }  // namespace pondage::cmd

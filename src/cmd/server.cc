@@ -176,7 +176,8 @@ Server::Parts::~Parts() {
   }
   housekeeping_wake_.notify_all();
   if (housekeeping_.joinable()) housekeeping_.join();
-  if (api_) api_->Stop();  // before the loop, which must answer what it was handed
+  if (views_) views_->End();  // before the API, which waits for its answers
+  if (api_) api_->Stop();     // before the loop, which must answer what it was handed
   agent_.reset();
   loop_ends_ = true;
   if (loop_) loop_->Wake();
@@ -361,7 +362,8 @@ base::Result<void> Server::Parts::StartApi() {
             }
             return page_.Text();
           },
-      .own_view = [this](const api::Request& request) { return views_->Answer(request); },
+      .own_view = [this](const api::Request& request,
+                         const api::Reply& reply) { return views_->Answer(request, reply); },
       .exec = &runner_->Execs()});
   TRY_DO(api_->Start());
   certificate_pem_ = certificate.certificate_pem;

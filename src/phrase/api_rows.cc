@@ -157,6 +157,24 @@ constexpr std::array kRows = std::to_array<Message>({
       "服务器首次启动时会生成自己的 CA 和证书, 但加密库拒绝了。"},
      {"Check the clock and the address given to --listen.", "检查系统时间和 --listen 的地址。"},
      {"pondage doctor", "pondage doctor"}},
+    {"PND-A031",
+     {"no files are left to talk to a program", "没有可用于连接程序的文件描述符"},
+     {},
+     {"A program that a client starts in a replica needs pipes or a terminal, and the system gave "
+      "none.",
+      "客户端在副本中启动程序需要管道或终端, 但系统无法提供。"},
+     {"End programs that are not needed, or raise the limit of open files.",
+      "结束不需要的程序, 或提高打开文件数的上限。"},
+     {"", ""}},
+    {"PND-A032",
+     {"too much of this kind is being done", "同类工作过多"},
+     {},
+     {"Work that takes long, like looking at an environment or making a backup, is done one by "
+      "one, "
+      "and the line of those that wait is bounded.",
+      "检查环境, 备份等耗时工作逐个执行, 等待队列有上限。"},
+     {"Try again in a moment.", "稍后重试。"},
+     {"", ""}},
 });
 
 }  // namespace
