@@ -7,15 +7,16 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <exception>
+#include <istream>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "manifest/names.h"
 #include "manifest/object.h"
 #include "manifest/trouble.h"
+#include "manifest/yaml_input.h"
 #include "manifest/yaml_scalar.h"
 
 namespace pondage::manifest {
@@ -45,7 +46,7 @@ struct Document {
 // budget of bytes before it is copied.
 class Builder final : public YAML::EventHandler {
  public:
-  explicit Builder(std::size_t budget) : budget_(budget) {}
+  Builder(YamlInput& input, std::size_t budget) : input_(input), budget_(budget) {}
 
   std::vector<Document> Take() { return std::move(documents_); }
 
@@ -79,16 +80,19 @@ class Builder final : public YAML::EventHandler {
   void OnDocumentEnd() override {}
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    input_.Told();
     Scalar(mark, anchor, nullptr, 4, false);
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
+    input_.Told(static_cast<std::size_t>(std::max(0, mark.pos)), text);
     auto value = TaggedScalar(tag, text);
     if (!value) Refuse(mark, value.error().message);
     if (tag == "!" || tag.ends_with(":str")) last_quoted_ = mark;
     Scalar(mark, anchor, *std::move(value), text.size() + 2, tag != "!" && text == "<<");
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    input_.Told();
     const auto found = anchors_.find(anchor);
     if (found == anchors_.end()) Refuse(mark, "an alias inside its own anchor");
     if (++aliases_ > kMaxAliases) Refuse(mark, "more than 10000 aliases", kBoundId);
@@ -143,6 +147,7 @@ class Builder final : public YAML::EventHandler {
     Put(mark, std::move(value), weight, may_merge);
   }
   void Open(const YAML::Mark& mark, YAML::anchor_t anchor, json::value value) {
+    input_.Told();
     if (open_.size() >= kMaxDepth) {
       Refuse(mark, fmt::format("nested deeper than {} levels", kMaxDepth), kBoundId);
     }
@@ -150,6 +155,7 @@ class Builder final : public YAML::EventHandler {
         {.value = std::move(value), .mark = mark, .anchor = anchor, .key = {}, .merges = {}});
   }
   void Close() {
+    input_.Told();
     Frame frame = std::move(open_.back());
     open_.pop_back();
     if (!frame.merges.empty()) Merge(frame);
@@ -200,6 +206,7 @@ class Builder final : public YAML::EventHandler {
     }
   }
 
+  YamlInput& input_;
   std::size_t budget_;
   std::size_t spent_ = 0;
   std::size_t aliases_ = 0;
@@ -227,12 +234,21 @@ base::Result<std::vector<Document>> ParseYaml(std::string_view bytes, std::size_
     return base::Fail(base::Kind::kInvalid, kBoundId, "",
                       fmt::format("YAML: nested deeper than {} levels", kMaxDepth));
   }
-  Builder builder(max_bytes);
+  YamlInput input(bytes);
+  Builder builder(input, max_bytes);
+  const auto behind = [&input] {
+    return base::Fail(
+        base::Kind::kInvalid, kBoundId, "",
+        fmt::format("YAML: a collection of more than {} parts between brackets: write "
+                    "it line by line, or all as JSON",
+                    YamlInput::kMostTokens));
+  };
   try {
-    std::istringstream stream{std::string(bytes)};
+    std::istream stream(&input);
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(builder)) {
     }
+    if (input.CutShort()) return behind();
     builder.CheckLastQuote(bytes);
   } catch (const Refused& refused) {
     return std::unexpected(refused.error);
@@ -241,6 +257,7 @@ base::Result<std::vector<Document>> ParseYaml(std::string_view bytes, std::size_
         base::Kind::kInvalid, kBoundId, "",
         fmt::format("YAML line {}: nested deeper than {} levels", deep.mark.line + 1, kMaxDepth));
   } catch (const YAML::Exception& wrong) {
+    if (input.CutShort()) return behind();
     return base::Fail(base::Kind::kInvalid, kSyntaxId, "",
                       fmt::format("YAML line {}: {}", wrong.mark.line + 1, wrong.msg));
   } catch (const std::exception& wrong) {  // of memory, or of what yaml-cpp takes for granted

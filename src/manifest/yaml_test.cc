@@ -195,6 +195,38 @@ TEST(Yaml, RefusesBombsOfOpenBrackets) {
   }
 }
 
+// What yaml-cpp would keep token by token until a collection is closed, though not deep.
+TEST(Yaml, RefusesCollectionsThatAreTooLongBetweenBrackets) {
+  for (const std::string_view begin : {"[", "{", "a: [", "k: \"a\" [", "k: |\n  text\nb: [",
+                                       "\"k: |\n\": [", "- \"a: \\\"\n b\"\n- ["}) {
+    for (const std::string_view unit :
+         {"a,", "\"\"", "\"\",", "&a ", "*a,", "!t ", "{},", "a:,", "''"}) {
+      std::string bomb(begin);
+      while (bomb.size() < 3'000'000) bomb += unit;
+      const auto read = ParseManifests(bomb);
+      ASSERT_FALSE(read) << begin << unit;
+      EXPECT_EQ(read.error().kind, base::Kind::kInvalid) << begin << unit;
+    }
+  }
+}
+
+TEST(Yaml, ReadsLongScalarsHoweverTheyLook) {
+  std::string data;
+  while (data.size() < 2'900'000) data += "{\"a\":[1,2]},";
+  std::string escaped;
+  while (escaped.size() < 2'900'000) escaped += "{\\\"a\\\":[1,2]},";
+  for (const std::string& text :
+       {"data:\n  x: |\n    " + data + "\n", "data:\n  \"x\": >-\n    " + data + "\n",
+        "data:\n  x: '" + data + "'\n", "data:\n  x: \"" + escaped + "\"\n"}) {
+    const auto objects = ParseManifests(text);
+    ASSERT_TRUE(objects) << text.substr(0, 40) << objects.error().message;
+    EXPECT_GT(objects->front().at("data").at("x").get_string().size(), 2'000'000u);
+  }
+  std::string list = "a: [";
+  for (int i = 0; i < 100'000; ++i) list += "1,";
+  EXPECT_TRUE(ParseManifests(list + "1]\n"));
+}
+
 TEST(Yaml, ReadsThreeMegabytes) {
   std::string text = "kind: ConfigMap\ndata:\n";
   for (int i = 0; text.size() < (3 << 20) - 40; ++i) {
