@@ -4,6 +4,7 @@
 
 #include "api/auth.h"
 #include "api/test_server.h"
+#include "manifest/pod.h"
 
 namespace pondage::api {
 namespace {
@@ -86,6 +87,38 @@ TEST_F(Access, TokensAreMadeShownOnceAndRevoked) {
   EXPECT_EQ(Ask("DELETE", "/pondage/v1/tokens/bob").status, 200);
   EXPECT_EQ(Ask("DELETE", "/pondage/v1/tokens/bob").status, 404);
   EXPECT_EQ(Ask("GET", "/api/v1/namespaces/team/pods/p", "", "", "", secret).status, 401);
+}
+
+// A token of one namespace learns of the replicas there, and of no others.
+TEST_F(Access, ViewsShowWhatTheTokenMayRead) {
+  for (const char* space : {"team", "default"}) {
+    Put("", "pods",
+        json::object{{"apiVersion", "v1"},
+                     {"kind", "Pod"},
+                     {"metadata",
+                      {{"name", "p"}, {"namespace", space}, {"uid", std::string("u-") + space}}}});
+    telemetry.replicas.push_back({.uid = std::string("u-") + space, .step = 7});
+  }
+  telemetry.replicas.push_back({.uid = "u-gone", .step = 7});
+  const std::string reader =
+      *tokens->Create({.name = "reader", .namespaces = {"*"}, .verbs = {"get", "list"}});
+  const std::string creator =
+      *tokens->Create({.name = "creator", .namespaces = {"team"}, .verbs = {"create"}});
+  struct Row {
+    std::string token;
+    std::size_t replicas;
+    bool processes;
+  };
+  for (const Row& row :
+       {Row{admin, 3, true}, Row{reader, 3, true}, Row{guest, 1, false}, Row{creator, 0, false}}) {
+    const json::value seen = Json(Ask("GET", "/pondage/v1/replicas", "", "", "", row.token));
+    EXPECT_EQ(seen.at("replicas").as_array().size(), row.replicas);
+    if (row.replicas == 1) {
+      EXPECT_EQ(seen.at("replicas").at(0).at("uid"), "u-team");
+    }
+    const json::value gpus = Json(Ask("GET", "/pondage/v1/gpus", "", "", "", row.token));
+    EXPECT_EQ(gpus.at("gpus").at(0).at("processes").as_array().empty(), !row.processes);
+  }
 }
 
 TEST_F(Access, Reviews) {
@@ -198,6 +231,51 @@ TEST_F(PodLogs, PartsOfALog) {
                "2023-11-14T22:13:20.000000Z first\n2023-11-14T22:13:20.006000Z second\n"},
        }) {
     EXPECT_EQ(Log(row.query), row.text) << row.query;
+  }
+}
+
+// What a Pod says of itself in labels, annotations and owners can be written by who may patch it:
+// that opens nobody else's log.
+TEST_F(PodLogs, AnEarlierPodIsFoundByTheUidAndNotByWhatTheClientWrote) {
+  const job::Identity own{.space = "default", .name = "own", .uid = "job-own"};
+  const job::Identity other{.space = "team", .name = "other", .uid = "job-other"};
+  const auto uid = [](const job::Identity& job, int index, int incarnation) {
+    return manifest::PodUid(job, job::Role::kWorker, index, incarnation);
+  };
+  logs.Write(uid(own, 0, 1), 0, "of its own earlier\n", true);
+  logs.Write(uid(own, 1, 1), 0, "of its sibling\n", true);
+  logs.Write(uid(other, 0, 1), 0, "of another\n", true);
+  const auto put = [&](const job::Identity& says, int index, int incarnation) {
+    json::object pod = Pod("own-worker-0", "here", R"([{"name":"tensorflow"}])", 0);
+    json::object& metadata = pod["metadata"].as_object();
+    metadata["uid"] = uid(own, 0, 2);
+    metadata["labels"] = {{"training.kubeflow.org/replica-type", "worker"},
+                          {"training.kubeflow.org/replica-index", std::to_string(index)}};
+    metadata["annotations"] = {{"pondage.dev/incarnation", std::to_string(incarnation)}};
+    metadata["ownerReferences"] =
+        json::array{json::object{{"kind", "TFJob"}, {"name", says.name}, {"uid", says.uid}}};
+    Put("", "pods", pod);
+  };
+  const std::string path = "/api/v1/namespaces/default/pods/own-worker-0/log";
+  const auto read = [&](const std::string& query) {
+    Response response = Ask("GET", path + query);
+    if (response.stream) Drain(*response.stream, response.body);
+    return response.body;
+  };
+  put(own, 0, 2);
+  EXPECT_EQ(read("?previous=1"), "of its own earlier\n");
+  EXPECT_EQ(read("?attempt=1"), "of its own earlier\n");
+  struct Row {
+    job::Identity says;
+    int index, incarnation;
+  };
+  for (const Row& row : {Row{other, 0, 2}, Row{other, 0, 3}, Row{own, 1, 2}, Row{own, 0, 9}}) {
+    put(row.says, row.index, row.incarnation);
+    for (const char* query : {"?previous=1", "?attempt=1", "?attempt=1&follow=1", ""}) {
+      const std::string seen = read(query);
+      EXPECT_THAT(seen, Not(HasSubstr("of another"))) << query;
+      EXPECT_THAT(seen, Not(HasSubstr("of its sibling"))) << query;
+    }
   }
 }
 

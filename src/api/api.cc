@@ -31,7 +31,7 @@ bool Offers(const manifest::Kind& kind, Verb verb) {
 
 void Api::Handle(Request request, Reply reply) {
   if (IsOpen(request.path)) return reply(HandlePath(request));
-  auto identity = Authenticate(request, world_.tokens);
+  auto identity = Authenticate(request.authorization, world_.tokens);
   if (!identity) return reply(ToResponse(identity.error()));
   request.identity = *std::move(identity);
   const auto route = RouteOf(request);

@@ -23,8 +23,8 @@ bool IsOpen(std::string_view path) {
          Below(path, "/readyz");
 }
 
-Outcome<Identity> Authenticate(const Request& request, const TokenStore& tokens) {
-  std::string_view credentials = request.authorization;
+Outcome<Identity> Authenticate(std::string_view authorization, const TokenStore& tokens) {
+  std::string_view credentials = authorization;
   constexpr std::string_view kScheme = "bearer ";
   const bool bearer =
       credentials.size() > kScheme.size() &&

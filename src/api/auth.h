@@ -24,7 +24,7 @@ struct Attributes {
 // Paths that answer anyone: signs of life and the version.
 bool IsOpen(std::string_view path);
 
-Outcome<Identity> Authenticate(const Request& request, const TokenStore& tokens);
+Outcome<Identity> Authenticate(std::string_view authorization, const TokenStore& tokens);
 
 bool MayAccess(const Identity& identity, const Attributes& asked);
 bool MayVisit(const Identity& identity, std::string_view path);

@@ -154,7 +154,9 @@ int NumberIn(std::string_view digits) {
   return parsed;
 }
 
-std::optional<Lineage> LineageOf(const json::object& pod) {
+// Labels, annotations and owners are the client's to change, the uid is not: it tells whether they
+// are the replica's own, or say that of another.
+std::optional<Lineage> LineageOf(const json::object& pod, const std::string& uid) {
   const json::value* labels = At(pod, "metadata.labels");
   const json::value* notes = At(pod, "metadata.annotations");
   const json::value* owners = At(pod, "metadata.ownerReferences");
@@ -176,6 +178,8 @@ std::optional<Lineage> LineageOf(const json::object& pod) {
   lineage.identity.space = TextAt(pod, "metadata.namespace");
   lineage.identity.name = TextAt(owner, "name");
   lineage.identity.uid = TextAt(owner, "uid");
+  const bool own = manifest::PodUid(lineage.identity, *role, lineage.index, lineage.last) == uid;
+  if (!own) return std::nullopt;
   return lineage;
 }
 
@@ -213,7 +217,8 @@ std::optional<Lineage> LineageOfGone(const Route& route, const World& world) {
 // Every start that wrote something, the oldest first.
 std::vector<Source> StartsOf(const Lineage& lineage, const World& world) {
   std::vector<Source> starts;
-  for (int each = 1; each <= lineage.last; ++each) {
+  constexpr int kMost = 10'000;  // the number may be a client's: bounded
+  for (int each = 1; each <= std::min(lineage.last, kMost); ++each) {
     Source source{manifest::PodUid(lineage.identity, lineage.role, lineage.index, each), 0};
     for (; Wrote(world, source); ++source.start) starts.push_back(source);
   }
@@ -221,8 +226,9 @@ std::vector<Source> StartsOf(const Lineage& lineage, const World& world) {
 }
 
 // The last start of the Pod that stood here before this one, in an earlier incarnation.
-std::optional<Source> EarlierPod(const json::object& pod, const World& world) {
-  auto lineage = LineageOf(pod);
+std::optional<Source> EarlierPod(const json::object& pod, const std::string& uid,
+                                 const World& world) {
+  auto lineage = LineageOf(pod, uid);
   if (!lineage) return std::nullopt;
   --lineage->last;
   const auto starts = StartsOf(*lineage, world);
@@ -258,7 +264,7 @@ Outcome<Source> SourceOf(const Request& request, const json::object& pod,
       --source.start;
       return source;
     }
-    if (auto earlier = EarlierPod(pod, world)) return *std::move(earlier);
+    if (auto earlier = EarlierPod(pod, object.uid, world)) return *std::move(earlier);
     return Refuse(
         BadRequest(fmt::format("previous terminated container \"{}\" in pod \"{}\" not found",
                                container, object.key.name)));
@@ -293,7 +299,7 @@ Response PodLog(const Request& request, const Route& route, const World& world) 
     const json::object pod = Parsed(*object);
     const auto container = ContainerOf(request, pod, route.name);
     if (!container) return ToResponse(container.error());
-    const auto lineage = LineageOf(pod);
+    const auto lineage = LineageOf(pod, object->uid);
     if (lineage && !request.query.Get("attempt").empty()) {
       source = StartAsked(request, route, StartsOf(*lineage, world));
     } else {

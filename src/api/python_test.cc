@@ -146,6 +146,10 @@ big = 3 * 1024 * 1024 + 1
 status, _, content = ask("POST /api/v1/namespaces/default/configmaps HTTP/1.1\nHost: x\n" + auth +
                          f"Content-Length: {big}\n\n")
 assert status == 413 and json.loads(content)["reason"] == "RequestEntityTooLarge", content
+# A large body of a stranger is not waited for.
+status, _, content = ask("POST /api/v1/namespaces/default/configmaps HTTP/1.1\nHost: x\n"
+                         "Content-Length: 1000000\n\n")
+assert status == 401, content
 # Also when the whole body is sent: the answer is not lost under it.
 status, _, content = ask("POST /api/v1/namespaces/default/configmaps HTTP/1.1\nHost: x\n" + auth +
                          f"Content-Length: {2 * big}\n\n", b"x" * 2 * big)

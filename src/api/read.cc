@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
+#include "api/pager.h"
 #include "api/render.h"
 #include "api/select.h"
 
@@ -46,59 +48,76 @@ std::optional<Continuation> Decode(std::string_view text) {
                       std::string(text.substr(second + 1))};
 }
 
-struct Page {
-  port::Listing listing;
-  std::string continuation;
-};
-
-// The list as it goes out: head, items one by one, tail.
+// The list as it goes out: head, items one by one, tail. Whether more follow behind a limit is
+// known only at the end, so metadata stands behind the items then.
 class ListStream : public Stream {
  public:
-  ListStream(const Kind& kind, Page page, Presentation presentation, base::Instant now)
-      : kind_(kind), page_(std::move(page)), presentation_(std::move(presentation)), now_(now) {}
+  ListStream(const Kind& kind, Pager pager, std::size_t limit, Presentation presentation,
+             base::Instant now)
+      : kind_(kind),
+        pager_(std::move(pager)),
+        limit_(limit),
+        presentation_(std::move(presentation)),
+        now_(now) {}
 
   Next Fill(std::string& out) override {
     out.reserve(kPieceBytes + (16 << 10));
-    if (next_ == 0 && !begun_) {
-      AppendHead(out);
-      begun_ = true;
+    if (!std::exchange(begun_, true)) AppendHead(out);
+    while (out.size() < kPieceBytes) {
+      auto object = pager_.Next();
+      if (!object) return Next::kBroken;
+      if (!*object) {
+        AppendTail(out, "", 0);
+        return Next::kEnd;
+      }
+      if (limit_ > 0 && sent_ == limit_) {
+        AppendTail(out, Encode({pager_.revision(), last_.space, last_.name}),
+                   pager_.Counts() ? pager_.Remaining() + 1 : 0);
+        return Next::kEnd;
+      }
+      if (sent_++ > 0) out.push_back(',');
+      AppendItem(out, **object);
+      last_ = std::move((*object)->key);
     }
-    auto& objects = page_.listing.objects;
-    while (next_ < objects.size() && out.size() < kPieceBytes) {
-      if (next_ > 0) out.push_back(',');
-      AppendItem(out, objects[next_]);
-      objects[next_++].body.reset();
-    }
-    if (next_ < objects.size()) return Next::kMore;
-    out.append("]}\n");
-    return Next::kEnd;
+    return Next::kMore;
   }
 
  private:
   void AppendHead(std::string& out) {
-    json::object metadata{{"resourceVersion", std::to_string(page_.listing.revision)}};
-    if (!page_.continuation.empty()) metadata["continue"] = page_.continuation;
-    if (page_.listing.remaining > 0) metadata["remainingItemCount"] = page_.listing.remaining;
-    const std::string metadata_text = json::serialize(metadata);
     const Form& form = presentation_.form;
     switch (form.shape) {
       case Form::Shape::kTable:
-        out += fmt::format(
-            R"({{"kind":"Table","apiVersion":"meta.k8s.io/{}","metadata":{},"columnDefinitions":{},)"
-            R"("rows":[)",
-            form.version, metadata_text, json::serialize(ColumnDefinitions(kind_)));
-        return;
+        out +=
+            fmt::format(R"({{"kind":"Table","apiVersion":"meta.k8s.io/{}","columnDefinitions":{},)",
+                        form.version, json::serialize(ColumnDefinitions(kind_)));
+        break;
       case Form::Shape::kPartial:
-        out += fmt::format(
-            R"({{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/{}","metadata":{},)"
-            R"("items":[)",
-            form.version, metadata_text);
-        return;
+        out += fmt::format(R"({{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/{}",)",
+                           form.version);
+        break;
       case Form::Shape::kWhole:
-        out += fmt::format(R"({{"kind":"{}List","apiVersion":"{}{}{}","metadata":{},"items":[)",
-                           kind_.kind, kind_.group, kind_.group.empty() ? "" : "/", kind_.version,
-                           metadata_text);
+        out += fmt::format(R"({{"kind":"{}List","apiVersion":"{}{}{}",)", kind_.kind, kind_.group,
+                           kind_.group.empty() ? "" : "/", kind_.version);
     }
+    if (limit_ == 0) AppendMetadata(out, "", 0).append(",");
+    out.append(form.shape == Form::Shape::kTable ? R"("rows":[)" : R"("items":[)");
+  }
+
+  std::string& AppendMetadata(std::string& out, const std::string& continuation,
+                              std::size_t remaining) {
+    json::object metadata{{"resourceVersion", std::to_string(pager_.revision())}};
+    if (!continuation.empty()) metadata["continue"] = continuation;
+    if (remaining > 0) metadata["remainingItemCount"] = remaining;
+    return out.append(R"("metadata":)").append(json::serialize(metadata));
+  }
+
+  void AppendTail(std::string& out, const std::string& continuation, std::size_t remaining) {
+    out.push_back(']');
+    if (limit_ > 0) {
+      out.push_back(',');
+      AppendMetadata(out, continuation, remaining);
+    }
+    out.append("}\n");
   }
 
   void AppendItem(std::string& out, const port::Object& object) {
@@ -114,10 +133,12 @@ class ListStream : public Stream {
   }
 
   const Kind& kind_;
-  Page page_;
+  Pager pager_;
+  const std::size_t limit_;  // 0: none
   const Presentation presentation_;
   const base::Instant now_;
-  std::size_t next_ = 0;
+  port::Key last_;
+  std::size_t sent_ = 0;
   bool begun_ = false;
 };
 
@@ -190,37 +211,16 @@ Outcome<Wanted> WantedOf(const Request& request, const Route& route, const World
   return wanted;
 }
 
-Outcome<Page> Fetch(const Wanted& wanted, const Selection& selection, const Kind& kind,
-                    const World& world) {
-  Page page;
-  port::ListQuery query = wanted.query;
-  query.facet = selection.Facet();
-  // Without a second look the store counts for us; else all that may match are looked at.
-  const bool exact = selection.Empty() || selection.FacetSuffices();
-  if (exact) query.limit = wanted.limit;
-  auto listing = world.store.List(query);
-  if (!listing) {
-    if (listing.error().kind == base::Kind::kExpired && query.at != 0) {
-      return Refuse(Expired(
-          fmt::format("too old resource version: {} ({})", query.at, world.store.Oldest())));
-    }
-    return Refuse(FromError(listing.error(), kind, ""));
+Outcome<Pager> PagerOf(const Wanted& wanted, Selection selection, const Kind& kind,
+                       const World& world) {
+  Pager pager(world.store, wanted.query, std::move(selection));
+  const auto begun = pager.Begin();
+  if (begun) return pager;
+  if (begun.error().kind == base::Kind::kExpired && wanted.query.at != 0) {
+    return Refuse(Expired(
+        fmt::format("too old resource version: {} ({})", wanted.query.at, world.store.Oldest())));
   }
-  page.listing = *std::move(listing);
-  auto& objects = page.listing.objects;
-  bool more = page.listing.more;
-  if (!exact) {
-    std::erase_if(objects,
-                  [&](const port::Object& object) { return !selection.Matches(*object.facets); });
-    more = wanted.limit > 0 && objects.size() > wanted.limit;
-    if (more) objects.resize(wanted.limit);
-  }
-  if (more && !objects.empty()) {
-    page.continuation =
-        Encode({page.listing.revision, objects.back().key.space, objects.back().key.name});
-  }
-  if (!selection.Empty()) page.listing.remaining = 0;
-  return page;
+  return Refuse(FromError(begun.error(), kind, ""));
 }
 
 }  // namespace
@@ -301,14 +301,14 @@ Response Get(const Request& request, const Route& route, const World& world) {
 Response List(const Request& request, const Route& route, const World& world) {
   auto presentation = PresentationOf(request);
   if (!presentation) return ToResponse(presentation.error());
-  const auto selection = Selection::Of(request, *route.kind);
+  auto selection = Selection::Of(request, *route.kind);
   if (!selection) return ToResponse(selection.error());
   const auto wanted = WantedOf(request, route, world);
   if (!wanted) return ToResponse(wanted.error());
-  auto page = Fetch(*wanted, *selection, *route.kind, world);
-  if (!page) return ToResponse(page.error());
+  auto pager = PagerOf(*wanted, *std::move(selection), *route.kind, world);
+  if (!pager) return ToResponse(pager.error());
   Response response;
-  response.stream = std::make_unique<ListStream>(*route.kind, *std::move(page),
+  response.stream = std::make_unique<ListStream>(*route.kind, *std::move(pager), wanted->limit,
                                                  *std::move(presentation), world.now());
   return response;
 }

@@ -55,6 +55,18 @@ class Reads : public ::testing::Test, protected TestApi {
     EXPECT_EQ(response.status, 200) << response.body;
     return std::move(response.stream);
   }
+  // As a session does it: each piece is sent before the next.
+  static Stream::Next FillOnce(Stream& stream, std::string& out) {
+    std::string piece;
+    const auto next = stream.Fill(piece);
+    out += piece;
+    return next;
+  }
+  static int Occurrences(const std::string& text, const std::string& of) {
+    int count = 0;
+    for (auto at = text.find(of); at != std::string::npos; at = text.find(of, at + 1)) ++count;
+    return count;
+  }
   static std::string S(port::Revision revision) { return std::to_string(revision); }
   using Strings = std::vector<std::string>;
   bool open = true;
@@ -174,6 +186,87 @@ TEST_F(Reads, TenThousandStreamInPieces) {
   }
   EXPECT_LT(largest, 200'000U);
   EXPECT_EQ(json::parse(all).at("items").as_array().size(), 10'000U);
+}
+
+// However long a client takes to read it, and whatever is written meanwhile.
+TEST_F(Reads, ALongListIsOneState) {
+  constexpr int kMany = 2'000;
+  const auto name = [](int i) { return "m" + std::to_string(10'000 + i); };
+  for (int i = 0; i < kMany; ++i) PutMap(name(i), "old", i % 2 ? "odd" : "even");
+  const port::Revision then = store.Newest();
+  const std::string table = "application/json;as=Table;v=v1;g=meta.k8s.io";
+  const std::string initial =
+      "watch=1&sendInitialEvents=1&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=1";
+  struct Reading {
+    std::string query, accept, out;
+    std::unique_ptr<Stream> stream;
+    bool more = true;
+  };
+  std::vector<Reading> readings;
+  for (const char* query : {"", "limit=1500", "labelSelector=app=odd", "limit=700",
+                            "labelSelector=app=odd,app!=x&limit=500"}) {
+    for (const std::string& accept : {std::string(), table}) readings.push_back({query, accept});
+  }
+  readings.push_back({initial, ""});
+  for (Reading& reading : readings) {
+    Response response =
+        Ask("GET", std::string(kMaps) + "?" + reading.query, "", "", reading.accept);
+    ASSERT_EQ(response.status, 200) << response.body;
+    reading.stream = std::move(response.stream);
+  }
+  for (int step = 0; step < kMany; ++step) {
+    for (Reading& reading : readings) {
+      if (reading.more && step % 50 == 0) {
+        const auto next = FillOnce(*reading.stream, reading.out);
+        ASSERT_NE(next, Stream::Next::kBroken);
+        reading.more = next == Stream::Next::kMore;
+      }
+    }
+    if (step % 3 == 0) PutMap(name(step), "new", "changed");
+    if (step % 3 == 1) Ask("DELETE", std::string(kMaps) + "/" + name(step));
+    if (step % 3 == 2) PutMap("added" + std::to_string(step), "new", "odd");
+  }
+  for (Reading& reading : readings) {
+    if (reading.query == initial) {  // what comes behind the mark is news
+      reading.out.resize(std::min(reading.out.size(), reading.out.find("initial-events-end")));
+      EXPECT_EQ(Occurrences(reading.out, R"("type":"ADDED")"), kMany);
+    } else {
+      while (reading.more)
+        reading.more = FillOnce(*reading.stream, reading.out) == Stream::Next::kMore;
+      const json::value list = json::parse(reading.out);
+      EXPECT_EQ(list.at("metadata").at("resourceVersion"), json::value(S(then)));
+      const auto& items = list.at(reading.accept.empty() ? "items" : "rows").as_array();
+      const bool odd = reading.query.contains("odd");
+      const auto at = reading.query.find("limit=");
+      const auto whole = static_cast<std::size_t>(odd ? kMany / 2 : kMany);
+      const std::size_t limit =
+          at == std::string::npos ? whole : std::stoul(reading.query.substr(at + 6));
+      EXPECT_EQ(items.size(), limit) << reading.query;
+      const json::object& metadata = list.at("metadata").as_object();
+      EXPECT_EQ(metadata.contains("continue"), limit < whole) << reading.query;
+      EXPECT_EQ(metadata.contains("remainingItemCount"), !odd && limit < whole) << reading.query;
+      if (!odd && limit < whole) {
+        EXPECT_EQ(metadata.at("remainingItemCount"), whole - limit);
+      }
+    }
+    EXPECT_EQ(reading.out.find("\"new\""), std::string::npos) << reading.query;
+    EXPECT_EQ(reading.out.find("added"), std::string::npos) << reading.query;
+  }
+}
+
+// A reader so slow that its state is forgotten is told so, not given half for the whole.
+TEST_F(Reads, AListWhoseStateIsForgottenBreaksOff) {
+  for (int i = 0; i < 2'000; ++i) PutMap("m" + std::to_string(i), std::string(1'000, 'v'));
+  for (const char* query : {"", "?watch=1"}) {
+    Response response = Ask("GET", std::string(kMaps) + query);
+    std::string out;
+    EXPECT_EQ(FillOnce(*response.stream, out), Stream::Next::kMore);
+    PutMap("m1", "new");
+    store.CompactTo(store.Newest());
+    Stream::Next next = Stream::Next::kMore;
+    while (next == Stream::Next::kMore) next = FillOnce(*response.stream, out);
+    EXPECT_EQ(next, Stream::Next::kBroken) << query;
+  }
 }
 
 TEST_F(Reads, WatchTellsWhatCameAfter) {

@@ -18,10 +18,11 @@ namespace pondage::api {
 class Stream {
  public:
   virtual ~Stream() = default;
-  enum class Next { kMore, kWait, kEnd };
+  enum class Next { kMore, kWait, kEnd, kBroken };
 
   // Appends what there is to send now, about 128 KiB at most. kWait: nothing follows until the wake
-  // function was called or WaitAtMost() has passed.
+  // function was called or WaitAtMost() has passed. kBroken: the rest cannot be had; the client
+  // must not take what it got for the whole.
   virtual Next Fill(std::string& out) = 0;
   // Called once before the first Fill.
   virtual void OnReady(std::function<void()> /*wake*/) {}

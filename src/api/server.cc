@@ -1,6 +1,7 @@
 #include "api/server.h"
 
 #include "api/api.h"
+#include "api/auth.h"
 #include "api/transport.h"
 #include "api/watchers.h"
 
@@ -31,7 +32,11 @@ class Server::Impl {
                              .certificate_pem = options_.certificate_pem,
                              .key_pem = options_.key_pem,
                              .threads = options_.threads,
-                             .max_connections = options_.max_connections},
+                             .max_connections = options_.max_connections,
+                             .knows =
+                                 [this](std::string_view authorization) {
+                                   return Authenticate(authorization, options_.tokens).has_value();
+                                 }},
                             [this](Request request, Reply reply) {
                               api_.Handle(std::move(request), std::move(reply));
                             });

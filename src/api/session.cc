@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
@@ -11,6 +12,7 @@
 #include <boost/beast/http/status.hpp>
 #include <boost/beast/websocket/rfc6455.hpp>
 #include <chrono>
+#include <ctime>
 #include <utility>
 
 #include "api/socket.h"
@@ -24,6 +26,9 @@ namespace {
 
 constexpr std::uint32_t kHeaderLimit = 64 << 10;
 constexpr std::uint64_t kBodyLimit = 3 << 20;
+// Larger bodies are taken only from those who are known, and only so much of them at once.
+constexpr std::uint64_t kLargeBody = 256 << 10;
+constexpr std::uint64_t kLargeBodies = 96 << 20;
 
 std::string Lower(std::string_view text) {
   std::string lower(text);
@@ -72,6 +77,16 @@ Response Plain(int status, std::string_view reason, std::string_view message) {
 
 }  // namespace
 
+std::string HttpDate() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::array<char, 40> text{};
+  const std::size_t size =
+      std::strftime(text.data(), text.size(), "%a, %d %b %Y %H:%M:%S GMT", &utc);
+  return {text.data(), size};
+}
+
 // Keeps a session, and the transport under it, until its answer came.
 class Session::Pending {
  public:
@@ -99,6 +114,7 @@ Session::Session(asio::ip::tcp::socket socket, std::shared_ptr<asio::ssl::contex
 }
 
 Session::~Session() {
+  LeaveRoom();
   --host_.open;
 }
 
@@ -144,12 +160,39 @@ void Session::ReadHeader() {
 void Session::OnHeader(Error error) {
   if (error) return Refuse(error);
   if (parser_->is_done()) return OnBody({});
+  if (!TakeRoom()) return;
   const auto expect = parser_->get().find(http::field::expect);
   if (expect == parser_->get().end() || Lower(View(expect->value())) != "100-continue") {
     return ReadBody();
   }
   out_ = "HTTP/1.1 100 Continue\r\n\r\n";
   Write([this] { ReadBody(); });
+}
+
+// A body costs memory before anybody has looked at it. False: it was refused.
+bool Session::TakeRoom() {
+  const auto length = parser_->content_length();
+  const std::uint64_t claimed = std::min(length ? *length : kBodyLimit, kBodyLimit);
+  if (claimed <= kLargeBody) return true;
+  keep_alive_ = false;
+  drain_ = true;
+  if (!host_.options.knows(View(parser_->get()[http::field::authorization]))) {
+    Answer(Plain(401, "Unauthorized", "Unauthorized"), false);
+    return false;
+  }
+  room_ = claimed;
+  if (host_.large_bodies.fetch_add(claimed) + claimed > kLargeBodies) {
+    Response busy = Plain(429, "TooManyRequests", "too many large bodies at once, try again");
+    busy.headers.emplace_back("Retry-After", "1");
+    Answer(std::move(busy), false);
+    return false;
+  }
+  drain_ = false;
+  return true;
+}
+
+void Session::LeaveRoom() {
+  host_.large_bodies -= std::exchange(room_, 0);
 }
 
 void Session::ReadBody() {
@@ -220,6 +263,7 @@ void Session::BecomeSocket(Response response) {
 void Session::Answer(Response response, bool head_only) {
   if (dropped_) return;
   if (response.talk) return BecomeSocket(std::move(response));
+  LeaveRoom();
   const bool streamed = response.stream && !head_only;
   if (streamed && (response.stream->Live() || !chunked_)) keep_alive_ = false;
   const auto reason = View(http::obsolete_reason(static_cast<http::status>(response.status)));
@@ -234,6 +278,7 @@ void Session::Answer(Response response, bool head_only) {
   } else if (response.status != 204) {
     AppendField(out_, "Content-Length", std::to_string(response.body.size()));
   }
+  AppendField(out_, "Date", HttpDate());
   AppendField(out_, "Cache-Control", "no-cache, private");
   out_.append("\r\n");
   if (!streamed) {
@@ -270,6 +315,7 @@ void Session::Pump() {
   if (!body_) return;
   piece_.clear();
   const Stream::Next next = body_->Fill(piece_);
+  if (next == Stream::Next::kBroken) return Drop();
   if (!piece_.empty() && chunked_) {
     out_.append(fmt::format("{:x}\r\n", piece_.size())).append(piece_).append("\r\n");
   } else {

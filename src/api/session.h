@@ -23,10 +23,13 @@ namespace pondage::api {
 
 class Socket;
 
+std::string HttpDate();  // now, as the header has it
+
 // What the sessions of one transport share. It outlives them.
 struct SessionHost {
   TransportOptions options;
   Handler handler;
+  std::atomic<std::uint64_t> large_bodies{0};  // bytes of those that come in or are worked on
   std::mutex sockets_mutex;
   bool closing = false;                   // no socket begins any more
   std::set<Socket*> sockets;              // those that live; each takes itself out in the end
@@ -48,6 +51,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
   void ReadHeader();
   void OnHeader(Error error);
+  bool TakeRoom();
+  void LeaveRoom();
   void ReadBody();
   void OnBody(Error error);
   void Refuse(Error error);
@@ -72,6 +77,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::unique_ptr<Stream> body_;
   std::string out_;
   std::string piece_;
+  std::uint64_t room_ = 0;  // taken of large_bodies
   char spare_ = 0;
   bool keep_alive_ = true;
   bool chunked_ = true;

@@ -51,6 +51,7 @@ void Socket::Accept(Upgrade request, const std::string& protocol) {
   stream_.set_option(
       websocket::stream_base::decorator([protocol](websocket::response_type& answer) {
         answer.set(http::field::sec_websocket_protocol, protocol);
+        answer.set(http::field::date, HttpDate());
       }));
   DropWithin(host_.options.request_limit);
   stream_.async_accept(request_, [self = shared_from_this()](Error error) {

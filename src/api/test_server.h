@@ -164,9 +164,11 @@ class TestTelemetry : public port::Telemetry {
   port::GpuInventory Gpus() const override {
     port::GpuInventory inventory;
     inventory.gpus.push_back({.id = "virtual-0", .type = "T4", .is_virtual = true});
+    inventory.gpus.back().processes.push_back({.pid = 4711});
     return inventory;
   }
-  std::vector<port::ReplicaReading> Replicas() const override { return {}; }
+  std::vector<port::ReplicaReading> Replicas() const override { return replicas; }
+  std::vector<port::ReplicaReading> replicas;
 };
 
 // Ports and tokens, with the namespace `default` in the store.
@@ -251,7 +253,7 @@ struct TestApi : TestPorts {
     for (;;) {
       RunTasks();
       const Stream::Next next = stream.Fill(out);
-      if (next == Stream::Next::kEnd) return false;
+      if (next == Stream::Next::kEnd || next == Stream::Next::kBroken) return false;
       if (next == Stream::Next::kWait) return true;
     }
   }

@@ -2,13 +2,15 @@
 //
 // Thread rule: Start, Stop and the setters from one thread; the handler is called on the IO threads
 // and answers from any thread. Limits: header 64 KiB, body 3 MiB, handshake and a request's arrival
-// bounded, a reader that takes nothing for a minute is dropped.
+// bounded, a reader that takes nothing for a minute is dropped, all bodies over 256 KiB together
+// are 96 MiB at most.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "api/request.h"
 #include "api/response.h"
@@ -29,6 +31,8 @@ struct TransportOptions {
   base::Millis request_limit{30'000};  // for a request to arrive whole
   base::Millis idle_limit{300'000};    // between requests
   base::Millis write_limit{60'000};    // for one piece to be taken
+  // Is that header `Authorization` of somebody who may send large bodies? Any thread.
+  std::function<bool(std::string_view)> knows = [](std::string_view) { return true; };
 };
 
 class Transport {

@@ -1,5 +1,9 @@
 #include "api/views.h"
 
+#include <set>
+
+#include "api/auth.h"
+#include "api/pager.h"
 #include "api/problem.h"
 #include "manifest/object.h"
 
@@ -11,12 +15,18 @@ namespace {
 
 constexpr std::string_view kTokens = "/pondage/v1/tokens";
 
-Response Gpus(const World& world) {
+bool MayListPods(const Identity& identity, const std::string& space) {
+  return MayAccess(identity, {.verb = "list", .resource = "pods", .space = space});
+}
+
+Response Gpus(const Request& request, const World& world) {
+  const bool sees_all = MayListPods(request.identity, "");
   const port::GpuInventory inventory = world.telemetry.Gpus();
   json::array gpus;
   for (const port::GpuReading& gpu : inventory.gpus) {
     json::array processes;
     for (const auto& process : gpu.processes) {
+      if (!sees_all) continue;  // whose it is is not known
       processes.push_back({{"pid", process.pid}, {"memoryBytes", process.memory.value}});
     }
     gpus.push_back({{"id", gpu.id},
@@ -37,9 +47,25 @@ Response Gpus(const World& world) {
       {"driver", inventory.driver}, {"cuda", inventory.cuda}, {"gpus", std::move(gpus)}});
 }
 
-Response Replicas(const World& world) {
+// The uids of Pods that this one may see, of all that the namespaces of its token hold.
+std::set<std::string> PodsSeenBy(const Identity& identity, const World& world) {
+  std::set<std::string> uids;
+  for (const std::string& space : identity.namespaces) {
+    if (space == "*" || !MayListPods(identity, space)) continue;
+    Pager pager(world.store,
+                {.kind = std::string(manifest::FindKind("", "pods")->storage), .space = space}, {});
+    if (!pager.Begin()) continue;
+    for (auto pod = pager.Next(); pod && *pod; pod = pager.Next()) uids.insert((*pod)->uid);
+  }
+  return uids;
+}
+
+Response Replicas(const Request& request, const World& world) {
+  const bool sees_all = MayListPods(request.identity, "");
+  const auto seen = sees_all ? std::set<std::string>() : PodsSeenBy(request.identity, world);
   json::array replicas;
   for (const port::ReplicaReading& reading : world.telemetry.Replicas()) {
+    if (!sees_all && !seen.contains(reading.uid)) continue;
     replicas.push_back({{"uid", reading.uid},
                         {"step", reading.step},
                         {"checkpointStep", reading.checkpoint_step},
@@ -124,8 +150,8 @@ Response View(const Request& request, const World& world) {
   const std::string_view path = request.path;
   if (path == kTokens || path.starts_with("/pondage/v1/tokens/")) return Tokens(request, world);
   if (request.method != "GET") return ToResponse(MethodNotAllowed());
-  if (path == "/pondage/v1/gpus") return Gpus(world);
-  if (path == "/pondage/v1/replicas") return Replicas(world);
+  if (path == "/pondage/v1/gpus") return Gpus(request, world);
+  if (path == "/pondage/v1/replicas") return Replicas(request, world);
   return TextResponse("404 page not found\n", 404);
 }
 

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <chrono>
 
+#include "api/pager.h"
 #include "api/read.h"
 #include "api/render.h"
 #include "api/select.h"
@@ -49,7 +50,7 @@ struct Plan {
   bool bookmarks = false;
   bool initial_end = false;  // tell where the initial events end
   port::Revision from = 0;   // everything up to it is known or in `initial`
-  std::vector<port::Object> initial;
+  std::optional<Pager> initial;
   std::vector<Sink::Entry> replay;
   std::chrono::milliseconds lasts{0};
 };
@@ -79,6 +80,7 @@ class WatchStream : public Stream {
 
   Next Fill(std::string& out) override {
     if (FillKnown(out)) return Next::kMore;
+    if (broken_) return Next::kBroken;
     if (sink_->overflowed()) return Next::kEnd;  // the client watches again from what it has
     const port::Revision reached = sink_->newest();
     const auto entries = sink_->Drain(256);
@@ -99,11 +101,17 @@ class WatchStream : public Stream {
  private:
   // What was there when the watch began. True: there is more of it.
   bool FillKnown(std::string& out) {
-    while (next_ < plan_.initial.size() && out.size() < kPieceBytes) {
-      AppendEvent(out, "ADDED", plan_.initial[next_]);
-      plan_.initial[next_++] = {};
+    while (plan_.initial && out.size() < kPieceBytes) {
+      const auto object = plan_.initial->Next();
+      broken_ = !object;  // the client was too slow: it begins anew
+      if (broken_) return false;
+      if (*object) {
+        AppendEvent(out, "ADDED", **object);
+      } else {
+        plan_.initial.reset();
+      }
     }
-    if (next_ < plan_.initial.size()) return true;
+    if (plan_.initial) return true;
     if (plan_.initial_end) {
       plan_.initial_end = false;
       AppendBookmark(out, true);
@@ -113,9 +121,8 @@ class WatchStream : public Stream {
       AppendEvent(out, plan_.filter->TypeOf(entry.event()), entry.event().object);
     }
     if (replayed_ < plan_.replay.size()) return true;
-    plan_.initial = {};
     plan_.replay = {};
-    next_ = replayed_ = 0;
+    replayed_ = 0;
     return out.size() >= kPieceBytes;
   }
 
@@ -183,9 +190,9 @@ class WatchStream : public Stream {
   port::Revision sent_;
   const Clock::time_point ends_;
   Clock::time_point bookmark_;
-  std::size_t next_ = 0;
   std::size_t replayed_ = 0;
   bool columns_sent_ = false;
+  bool broken_ = false;
 };
 
 Outcome<std::chrono::milliseconds> LengthOf(const Request& request, const World& world) {
@@ -236,17 +243,12 @@ Problem TooOld(port::Revision asked, const World& world) {
 
 // All objects of the selection now.
 Outcome<void> ReadInitial(const Kind& kind, Plan& plan, const World& world) {
-  auto listing = world.store.List({.kind = std::string(kind.storage),
-                                   .space = plan.filter->space,
-                                   .facet = plan.filter->selection.Facet()});
-  if (!listing) return Refuse(FromError(listing.error(), kind, ""));
-  plan.from = listing->revision;
-  plan.initial = std::move(listing->objects);
-  if (!plan.filter->selection.Empty()) {
-    std::erase_if(plan.initial, [&](const port::Object& object) {
-      return !plan.filter->selection.Matches(*object.facets);
-    });
-  }
+  plan.initial.emplace(
+      world.store, port::ListQuery{.kind = std::string(kind.storage), .space = plan.filter->space},
+      plan.filter->selection);
+  const auto begun = plan.initial->Begin();
+  if (!begun) return Refuse(FromError(begun.error(), kind, ""));
+  plan.from = plan.initial->revision();
   return {};
 }
 

@@ -98,12 +98,14 @@ void OwnViews::End() {
 
 api::Response OwnViews::Info(const api::Request& request) const {
   const auto free = store_.FreeBytes();
+  const bool all = request.identity.admin;  // their sentences name objects of everybody
+  const std::vector<std::string> nothing;
   return Json({{"version", PONDAGE_VERSION},
                {"dataDir", data_dir_},
                {"user", request.identity.name},
                {"freeBytes", free ? json::value(free->value) : json::value(nullptr)},
-               {"damage", json::value_from(store_.Damage())},
-               {"unreadable", json::value_from(unreadable_())}});
+               {"damage", json::value_from(all ? store_.Damage() : nothing)},
+               {"unreadable", json::value_from(all ? unreadable_() : nothing)}});
 }
 
 api::Response OwnViews::Environments(const api::Request& request) {
