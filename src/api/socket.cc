@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace pondage::api {
 
@@ -120,14 +121,18 @@ void Socket::Drop() {
 }
 
 void Socket::DropAll(SessionHost& host) {
+  // Let go of without the lock: the last hold destroys a socket, which takes the lock.
+  std::vector<std::shared_ptr<Socket>> living;
   std::unique_lock lock(host.sockets_mutex);
   host.closing = true;
-  for (Socket* socket : host.sockets) {
-    // One that is about to be destroyed waits for the lock and needs no help.
-    if (auto self = socket->weak_from_this().lock()) {
-      asio::post(socket->stream_.get_executor(), [self] { self->Drop(); });
-    }
+  for (Socket* socket : host.sockets) living.push_back(socket->weak_from_this().lock());
+  lock.unlock();
+  for (auto& socket : living) {
+    if (!socket) continue;  // it is being destroyed and needs no help
+    asio::post(socket->stream_.get_executor(), [socket] { socket->Drop(); });
   }
+  living.clear();
+  lock.lock();
   while (!host.sockets.empty()) {
     lock.unlock();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
