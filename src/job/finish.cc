@@ -45,24 +45,41 @@ void ShowRunningBefore(Pass& pass, Role failed) {
                fmt::format("TFJob {} is running.", pass.identity.Path()), pass.now);
 }
 
-const Seen* FatalOf(const Pass& pass, Role role, const Seen* first) {
+// The exits seen by which the job fails.
+std::vector<const Seen*> Fatal(const Pass& pass) {
+  const Seen* first = FirstOfAttempt(pass);
+  std::vector<const Seen*> fatal;
   for (const Seen& seen : pass.seen) {
-    if (seen.replica->role != role || seen.reading.meaning != Meaning::kFatal) continue;
-    if (&seen == first || !EndsAttempt(pass.spec, role)) return &seen;
+    if (seen.reading.meaning != Meaning::kFatal) continue;
+    if (&seen == first || !EndsAttempt(pass.spec, seen.replica->role)) fatal.push_back(&seen);
   }
-  return nullptr;
+  return fatal;
 }
 
-// The fatal exit that names the failure: a permanent code first, then by type.
-const Seen* NamesFailure(const Pass& pass) {
-  const Seen* first = FirstOfAttempt(pass);
-  const Seen* named = nullptr;
-  for (const Role role : kNamingOrder) {
-    const Seen* fatal = FatalOf(pass, role, first);
-    if (fatal == nullptr) continue;
-    if (named == nullptr || (fatal->reading.permanent && !named->reading.permanent)) named = fatal;
+// The one that names the failure, as upstream does: a permanent code first, then by type.
+const Seen& NamesFailure(const std::vector<const Seen*>& fatal) {
+  REQUIRE(!fatal.empty());
+  const auto rank = [](const Seen* seen) {
+    return std::pair(!seen->reading.permanent,
+                     std::ranges::find(kNamingOrder, seen->replica->role));
+  };
+  return **std::ranges::min_element(fatal, {}, rank);
+}
+
+void FailBy(Pass& pass, const Seen& named) {
+  const Role role = named.replica->role;
+  const Parting parting = EndsAttempt(pass.spec, role) ? Parting::kAtOnce : Parting::kPolitely;
+  if (named.reading.permanent) {
+    return Fail(pass,
+                fmt::format("job \"{}\" is failing because \"{}\" replica(s) failed.",
+                            pass.identity.name, RoleName(role)),
+                parting, true);
   }
-  return named;
+  ShowRunningBefore(pass, role);
+  Fail(pass,
+       fmt::format("TFJob {} has failed because {} {} replica(s) failed.", pass.identity.Path(),
+                   pass.status.counts[role].failed, RoleName(role)),
+       parting);
 }
 
 // Under policy Running only what still ran at the end goes.
@@ -82,24 +99,20 @@ void Succeed(Pass& pass) {
 }
 
 bool FailAfterExits(Pass& pass) {
-  const Seen* fatal = NamesFailure(pass);
-  if (fatal == nullptr) return false;
-  const Role role = fatal->replica->role;
-  RecordCause(pass, *fatal->replica);
-  const Parting parting = EndsAttempt(pass.spec, role) ? Parting::kAtOnce : Parting::kPolitely;
-  if (fatal->reading.permanent) {
-    Fail(pass,
-         fmt::format("job \"{}\" is failing because \"{}\" replica(s) failed.", pass.identity.name,
-                     RoleName(role)),
-         parting, true);
-    return true;
-  }
-  ShowRunningBefore(pass, role);
-  Fail(pass,
-       fmt::format("TFJob {} has failed because {} {} replica(s) failed.", pass.identity.Path(),
-                   pass.status.counts[role].failed, RoleName(role)),
-       parting);
+  const std::vector<const Seen*> fatal = Fatal(pass);
+  if (fatal.empty()) return false;
+  const Seen* first = nullptr;
+  for (const Seen* seen : fatal) first = Earlier(first, seen);
+  RecordCause(pass, *first->replica);
+  FailBy(pass, NamesFailure(fatal));
   return true;
+}
+
+void FailInstead(Pass& pass, const Seen& fatal) {
+  REQUIRE(pass.status.drain == Drain::kRestart && !pass.status.history.empty());
+  pass.status.history.pop_back();  // nobody starts again after it
+  Recount(pass.spec, pass.status);
+  FailBy(pass, fatal);
 }
 
 bool FailPastLimits(Pass& pass) {

@@ -70,19 +70,31 @@ std::string WordOf(const Status& status) {
   return "stopped";
 }
 
-// An exit that came late may have happened first: then it is the cause.
-void CorrectCause(Pass& pass) {
-  Status& status = pass.status;
-  const bool failing = status.drain == Drain::kRestart ||
-                       (status.drain == Drain::kFinish && IsTrue(status, "Failed"));
-  if (!failing || !status.cause) return;
+// Of the exits seen that may be what the job failed or restarts by, the first.
+const Seen* FirstSeen(const Pass& pass, bool failed) {
+  const Seen* first = nullptr;
   for (const Seen& seen : pass.seen) {
     const Exit& exit = *seen.replica->exit;
-    if (exit.code == 0 || !IsEarlier(exit, *status.cause)) continue;
-    if (status.cause->at - exit.at > pass.settings.consequence) continue;
-    RecordCause(pass, *seen.replica);
-    if (status.drain == Drain::kRestart) CorrectHistory(pass, *seen.replica);
+    if (exit.code == 0 || pass.status.cause->at - exit.at > pass.settings.consequence) continue;
+    const bool counts =
+        TakesAllAlong(pass, seen) || (failed && seen.reading.meaning == Meaning::kFatal);
+    if (counts) first = Earlier(first, &seen);
   }
+  return first;
+}
+
+// An exit that came late may have happened first: then it is the cause, and decides. A failure is
+// not taken back.
+void CorrectCause(Pass& pass) {
+  Status& status = pass.status;
+  const bool failed = status.drain == Drain::kFinish && IsTrue(status, "Failed");
+  if ((!failed && status.drain != Drain::kRestart) || !status.cause) return;
+  const Seen* first = FirstSeen(pass, failed);
+  if (first == nullptr || !IsEarlier(*first->replica->exit, *status.cause)) return;
+  RecordCause(pass, *first->replica);
+  if (failed) return;
+  CorrectHistory(pass, *first->replica);
+  if (first->reading.meaning == Meaning::kFatal) FailInstead(pass, *first);
 }
 
 // All of them are gone: old Pods go too, new ones come with the next bind.

@@ -71,10 +71,14 @@ void KillOverdue(Pass& pass);
 void RemovePod(Pass& pass, Replica& replica);
 
 // restart.cc
+// Whether all end with this one.
+bool TakesAllAlong(const Pass& pass, const Seen& seen);
+// Which of two ended first; `a` may be null.
+const Seen* Earlier(const Seen* a, const Seen* b);
 // The exit that ends the attempt of all, the earliest of those seen; none: no such exit.
 const Seen* FirstOfAttempt(const Pass& pass);
 void RecordCause(Pass& pass, const Replica& replica);
-// The newest restart was caused by this one's exit, which was told late.
+// The newest restart, which is still under way, was caused by this one's exit, which was told late.
 void CorrectHistory(Pass& pass, const Replica& replica);
 void CountExits(Pass& pass);
 // Starts the restarts that the exits seen ask for.
@@ -91,6 +95,8 @@ void RenewPod(Replica& replica);
 void Succeed(Pass& pass);
 // True when the job has failed: an exit seen says so; backoffLimit or deadline is passed.
 bool FailAfterExits(Pass& pass);
+// The restart under way does not come: its cause, told late, is one that none follows.
+void FailInstead(Pass& pass, const Seen& fatal);
 bool FailPastLimits(Pass& pass);
 
 }  // namespace pondage::job

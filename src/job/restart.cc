@@ -14,17 +14,6 @@ bool IsLost(const Replica& replica) {
   return replica.exit && replica.exit->reason == "NodeLost";
 }
 
-// A lost node takes grant and address with it: members that others know by address, or the last
-// ones alive, cannot be placed anew alone.
-bool TakesAllAlong(const Pass& pass, const Seen& seen) {
-  if (seen.reading.meaning != Meaning::kAgain && seen.reading.meaning != Meaning::kFatal) {
-    return false;
-  }
-  if (EndsAttempt(pass.spec, seen.replica->role)) return true;
-  if (!IsLost(*seen.replica) || seen.replica->role == Role::kEvaluator) return false;
-  return pass.spec.Has(Role::kPs) || !AnyAlive(pass.status);
-}
-
 // The exit that counts when several were seen at once: the earliest; of equals the fatal one.
 bool ComesBefore(const Seen& a, const Seen& b) {
   if (IsEarlier(*a.replica->exit, *b.replica->exit)) return true;
@@ -111,11 +100,25 @@ void RestartInNewPod(Pass& pass, const Seen& seen) {
 
 }  // namespace
 
+// A lost node takes grant and address with it: members that others know by address, or the last
+// ones alive, cannot be placed anew alone.
+bool TakesAllAlong(const Pass& pass, const Seen& seen) {
+  if (seen.reading.meaning != Meaning::kAgain && seen.reading.meaning != Meaning::kFatal) {
+    return false;
+  }
+  if (EndsAttempt(pass.spec, seen.replica->role)) return true;
+  if (!IsLost(*seen.replica) || seen.replica->role == Role::kEvaluator) return false;
+  return pass.spec.Has(Role::kPs) || !AnyAlive(pass.status);
+}
+
+const Seen* Earlier(const Seen* a, const Seen* b) {
+  return a == nullptr || ComesBefore(*b, *a) ? b : a;
+}
+
 const Seen* FirstOfAttempt(const Pass& pass) {
   const Seen* first = nullptr;
   for (const Seen& seen : pass.seen) {
-    if (!TakesAllAlong(pass, seen)) continue;
-    if (first == nullptr || ComesBefore(seen, *first)) first = &seen;
+    if (TakesAllAlong(pass, seen)) first = Earlier(first, &seen);
   }
   return first;
 }

@@ -7,8 +7,13 @@
 namespace pondage::job {
 namespace {
 
-bool WasStopped(const Replica& replica) {
-  return replica.killed || replica.stop_asked;
+// Whether this end came of our order. One that had failed before the job did is only told late: the
+// order met nobody.
+bool WasStopped(const Status& status, const Replica& replica) {
+  if (!replica.killed && !replica.stop_asked) return false;
+  if (!IsTrue(status, "Failed")) return true;
+  const Exit& exit = *replica.exit;
+  return exit.at >= *status.completion_time && !(status.cause && IsEarlier(exit, *status.cause));
 }
 
 // Rulings 1.9: one that was stopped because its job had ended did not fail.
@@ -30,8 +35,8 @@ void TakeExit(Pass& pass, Replica& replica) {
   if (IsSurplus(pass.spec, replica)) return;
   const Reading reading = ReadExit(pass.spec, replica);
   if (reading.meaning == Meaning::kDone) replica.completed = true;
-  if (IsFinished(pass.status)) {
-    if (WasStopped(replica) && exit.code != 0) StoppedWithJob(pass.status, replica);
+  if (IsFinished(pass.status) && exit.code != 0 && WasStopped(pass.status, replica)) {
+    StoppedWithJob(pass.status, replica);
   }
   pass.seen.push_back({&replica, reading});
 }
