@@ -25,7 +25,7 @@ struct Invocation {
   std::string Value(std::string_view flag, std::string_view otherwise = "") const;
   std::vector<std::string> Values(std::string_view flag) const;
   base::Result<std::int64_t> Number(std::string_view flag, std::int64_t otherwise,
-                                            std::int64_t least, std::int64_t most) const;
+                                    std::int64_t least, std::int64_t most) const;
   base::Result<std::optional<base::Millis>> Length(std::string_view flag) const;
   base::Result<std::optional<base::Bytes>> Size(std::string_view flag) const;
 };

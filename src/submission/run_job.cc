@@ -355,10 +355,10 @@ std::string PlanText(const RunWish& wish, const view::JobView& planned, const Pl
                                             "SIGTERM, {} 用于保存, 然后 SIGKILL")),
                    terminal::LongAge(wish.grace)));
   fact("restart", "重启",
-       wish.restarts == 0 ? std::string(screen.Pick("at no failure", "失败后不重启"))
-                          : phrase::Fill(screen.Pick("after a failure, up to {n:time|times}",
-                                                     "失败后最多 {n} 次"),
-                                         {{"n", std::to_string(wish.restarts)}}));
+       wish.restarts == 0
+           ? std::string(screen.Pick("at no failure", "失败后不重启"))
+           : phrase::Fill(screen.Pick("after a failure, up to {n:time|times}", "失败后最多 {n} 次"),
+                          {{"n", std::to_string(wish.restarts)}}));
   return out;
 }
 
