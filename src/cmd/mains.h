@@ -30,6 +30,7 @@ base::Result<int> NodesMain(Context& context);
 base::Result<int> EnvMain(Context& context);
 base::Result<int> TokenMain(Context& context);
 base::Result<int> BackupMain(Context& context);
+base::Result<int> SimulateMain(Context& context);
 base::Result<int> DoctorMain(Context& context);
 base::Result<int> ReportMain(Context& context);
 base::Result<int> ConfigMain(Context& context);

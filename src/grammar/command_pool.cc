@@ -40,6 +40,52 @@ Command Serve() {
   return serve;
 }
 
+Command Simulate() {
+  Command simulate;
+  simulate.name = "simulate";
+  simulate.words = "FILE [flags]";
+  simulate.english =
+      "play a workload in virtual time: islands, one pool, plain policies, the bound";
+  simulate.chinese = "在虚拟时间中重放负载: 孤岛, 统一资源池, 简单策略和下界";
+  simulate.about_english =
+      "FILE is a workload (docs/en/workloads.md), or with --trace a file of a public trace or of "
+      "Slurm's sacct. The planner is that of serve; the same file gives the same bytes. --out "
+      "writes "
+      "the whole report: a page to look at, figures as JSON, or one CSV line a job.";
+  simulate.about_chinese =
+      "FILE 是负载文件 (docs/zh/workloads.md); 加 --trace 则为公开轨迹或 Slurm sacct "
+      "的文件。所用调度器与 serve 相同; 同样的文件得到逐字节相同的结果。--out 写出完整报告: "
+      "可查看的网页, JSON 数据, 或每个作业一行的 CSV。";
+  simulate.flags = {
+      {"out", 0, "FILE", "write the report there: FILE.html, FILE.json or FILE.csv",
+       "写出报告: FILE.html, FILE.json 或 FILE.csv"},
+      {"policy", 0, "NAME", "who decides (default: the file's, else pondage)",
+       "由谁决定 (默认取自文件, 否则为 pondage)", false,
+       "pondage|fifo|fit|fewest|sjf|srtf|srsf|las"},
+      {"compare", 0, "NAME", "play this beside it", "同时重放以作比较", true,
+       "islands|fifo|fit|fewest|sjf|srtf|srsf|las"},
+      {"machines", 0, "NxGPUS[:TYPE],...", "these machines instead of the file's: 18x8",
+       "代替文件中的机器, 如 18x8"},
+      {"trace", 0, "FORMAT", "FILE is such a trace", "FILE 是这种轨迹", false,
+       "openb|philly|muri|tiresias|pollux|gavel|slurm"},
+      {"machine-list", 0, "FILE", "of --trace openb, philly: its file of machines",
+       "用于 --trace openb, philly: 机器列表文件"},
+      {"speeds", 0, "PATH", "of --trace gavel: throughputs; of pollux: the folder models",
+       "用于 --trace gavel: 吞吐量文件; pollux: 模型目录"},
+      {"seed", 0, "N", "of what is left to chance (default 1)", "随机种子 (默认 1)"},
+      {"server", 0, "", "through the whole server: the same decisions, slower",
+       "经过完整服务器: 决策相同, 但更慢"},
+  };
+  simulate.examples = {{"pondage simulate examples/three-teams.yaml --out report.html",
+                        "a page to look at", "生成可查看的网页"},
+                       {"pondage simulate jobs.txt --trace slurm --machines 18x8",
+                        "your own history", "自己的历史"}};
+  simulate.completes = Completes::kFiles;
+  simulate.fewest = 1;
+  simulate.most = 1;
+  return simulate;
+}
+
 }  // namespace
 
 std::vector<Command> PoolCommands() {
@@ -145,6 +191,7 @@ std::vector<Command> PoolCommands() {
 
 std::vector<Command> ToolCommands() {
   return {
+      Simulate(),
       {"doctor",
        "",
        "check this machine and say what to do",

@@ -160,6 +160,19 @@ TEST(Yaml, ReadsTheShippedExample) {
   EXPECT_EQ(teams->jobs.size(), 8'936u);
 }
 
+// The first example of the guide is a workload; each language has the same one.
+TEST(Yaml, ReadsTheGuidesExample) {
+  for (const char* language : {"en", "zh"}) {
+    const auto guide = Disk(std::string(PONDAGE_SOURCE_DIR "/docs/") + language)("workloads.md");
+    ASSERT_TRUE(guide);
+    const auto from = guide->find("```yaml\n") + 8;
+    const auto lab = Yaml(guide->substr(from, guide->find("```", from) - from), Disk(""));
+    ASSERT_TRUE(lab) << language << ": " << lab.error().object << ": " << lab.error().message;
+    EXPECT_EQ(lab->jobs.size(), 202u);
+    EXPECT_EQ(GpusOf(lab->fleet), 152);
+  }
+}
+
 const Files kNoFiles = [](const std::string& path) -> base::Result<std::string> {
   return base::Fail(base::Kind::kNotFound, "", path, "there is no such file");
 };

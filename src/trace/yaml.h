@@ -1,6 +1,6 @@
 // Our own workload file: machines, queues, jobs (written out or taken from traces), faults, policy.
 //
-// docs/guide/workload.md shows the format. Pure but for the traces that a file names, which come
+// docs/en/workloads.md shows the format. Pure but for the traces that a file names, which come
 // through Files. Errors name the line and the field ("line 12: jobs[3].gpus: ...").
 #pragma once
 
