@@ -148,7 +148,7 @@ base::Result<int> SimulateMain(Context& context) {
   TRY(const std::int64_t seed, line.Number("seed", 1, 0, 1'000'000'000));
 
   Meter meter(context.screen());
-  replay::Options options{.seed = static_cast<std::uint64_t>(seed), .server = line.Has("server")};
+  replay::Options options{.seed = static_cast<std::uint64_t>(seed), .server = line.Has("whole")};
   options.on_progress = [&meter](const replay::Progress& at) { meter.Show(at); };
   auto runs = replay::PlayStory(*workload, options,
                                 [&](const std::string& name, std::size_t number, std::size_t of) {

@@ -73,7 +73,7 @@ Command Simulate() {
       {"speeds", 0, "PATH", "of --trace gavel: throughputs; of pollux: the folder models",
        "用于 --trace gavel: 吞吐量文件; pollux: 模型目录"},
       {"seed", 0, "N", "of what is left to chance (default 1)", "随机种子 (默认 1)"},
-      {"server", 0, "", "through the whole server: the same decisions, slower",
+      {"whole", 0, "", "through the whole server: the same decisions, slower",
        "经过完整服务器: 决策相同, 但更慢"},
   };
   simulate.examples = {{"pondage simulate examples/three-teams.yaml --out report.html",

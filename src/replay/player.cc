@@ -74,8 +74,19 @@ class Player {
  private:
   base::Result<void> Prepare() {
     const int largest = trace::LargestMachine(workload_.fleet);
+    // Machines that state no cores or memory ("18x8") have as much as is asked for.
+    const auto states = [&](auto part) {
+      return std::ranges::any_of(workload_.fleet,
+                                 [&](const auto& m) { return (m.*part).value > 0; });
+    };
+    const bool states_cpu = states(&trace::Machines::cpu);
+    const bool states_memory = states(&trace::Machines::memory);
     for (const trace::Job& job : workload_.jobs) {
       TRY(Roles roles, RolesOf(job, largest));
+      for (auto& [role, member] : roles) {
+        if (!states_cpu) member.cpu = {};
+        if (!states_memory) member.memory = {};
+      }
       Part part{.job = &job, .fewest_machines = 0};
       base::MilliGpu gpu;
       for (const auto& [role, member] : roles) {

@@ -1,0 +1,88 @@
+"""pondage simulate: the same bytes twice and through the whole server, every form of the answer, and what it refuses."""
+import csv
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import junit  # noqa: E402
+
+PONDAGE = pathlib.Path(os.environ["PONDAGE_BIN"]).resolve() / "pondage"
+LAB = """
+fleet: [{servers: 2, gpus: 8}]
+queues: [{name: vision, guarantee: 8}, {name: nlp, guarantee: 8}]
+jobs:
+  - {name: big, queue: vision, user: anna, gpus: 16, lasts: 3h, submitted: 30m}
+  - {name: sweep, queue: nlp, user: ben, gpus: 2, lasts: 50m, times: 12, every: 9m}
+  - {name: eval, queue: vision, gpus: 1, lasts: 20m, times: 8, every: 25m}
+policy: {also-faster: 1.5}
+"""
+SACCT = """JobID|User|Account|Submit|Elapsed|Timelimit|AllocTRES
+7|anna|vision|2024-01-02T03:04:05|01:00:00|2-00:00:00|cpu=64,gres/gpu=8,node=1
+7.batch|||2024-01-02T03:04:05|01:00:00||cpu=64
+8|ben|nlp|2024-01-02T03:04:06|00:10:00|UNLIMITED|gres/gpu=8,node=1
+"""
+
+
+class Simulate(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "lab.yaml").write_text(LAB)
+        (self.folder / "jobs.txt").write_text(SACCT)
+
+    def ask(self, *words):
+        env = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "LC_ALL": "C.UTF-8"}
+        return subprocess.run([PONDAGE, "simulate", *words], cwd=self.folder, env=env, text=True, capture_output=True)
+
+    def answer(self, *words):
+        done = self.ask(*words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_the_same_bytes_twice_and_through_the_server(self):
+        words = ("lab.yaml", "--compare", "islands", "--compare", "srtf")
+        for form in ("json", "csv"):
+            once = self.answer(*words, "-o", form)
+            self.assertEqual(once, self.answer(*words, "-o", form))
+            self.assertEqual(once, self.answer(*words, "-o", form, "--whole"))
+
+    def test_every_form_says_the_same(self):
+        figures = json.loads(self.answer("lab.yaml", "-o", "json"))
+        self.assertEqual([run["name"] for run in figures["runs"]], ["pool", "pool, 1.5x jobs"])
+        self.assertEqual(figures["runs"][0]["figures"]["jobs"], 21)
+        rows = list(csv.DictReader(io.StringIO(self.answer("lab.yaml", "-o", "csv"))))
+        waits = [float(row["wait_s"]) for row in rows if row["run"] == "pool"]
+        self.assertAlmostEqual(sum(waits) / len(waits), figures["runs"][0]["figures"]["wait_s"]["mean"], places=3)
+        self.assertIn("pool, 1.5x jobs", self.answer("lab.yaml"))
+        self.answer("lab.yaml", "--out", "page.html")
+        page = (self.folder / "page.html").read_text()
+        self.assertTrue(page.startswith("<!doctype html>"))
+        self.assertIn('"big"', page)
+
+    def test_own_history_on_other_machines(self):
+        figures = json.loads(self.answer("jobs.txt", "--trace", "slurm", "--machines", "1x8", "-o", "json"))["runs"][0]["figures"]
+        self.assertEqual(figures["jobs"], 2)
+        self.assertEqual(figures["wait_s"]["max"], 3599)
+        self.assertEqual(json.loads(self.answer("jobs.txt", "--trace", "slurm", "--machines", "2x8", "-o", "json"))
+                         ["runs"][0]["figures"]["wait_s"]["max"], 0)
+
+    def test_what_is_refused_says_why(self):
+        (self.folder / "bad.yaml").write_text("fleet:\n  - {servers: 2, gpu: 8}\n")
+        rows = ((("none.yaml",), "none.yaml: there is no such file"), (("bad.yaml",), "line 2: fleet[0]: unknown field \"gpu\""),
+                (("jobs.txt", "--trace", "slurm"), "--machines"), (("lab.yaml", "--out", "x.pdf"), "FILE.html"),
+                (("lab.yaml", "--machines", "many"), "18x8"), (("lab.yaml", "--policy", "magic"), "magic"))
+        for words, why in rows:
+            refused = self.ask(*words)
+            self.assertEqual((refused.returncode, refused.stdout), (2, ""), words)
+            self.assertIn(why, refused.stderr)
+
+
+if __name__ == "__main__":
+    junit.main()
