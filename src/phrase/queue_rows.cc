@@ -252,6 +252,24 @@ constexpr std::array kRows = std::to_array<Message>({
       "作业要求所有副本彼此靠近。空闲总量足够, 但不在同一组机器内。"},
      {"Wait, or prefer the level instead of requiring it.", "等待, 或把该级别改为优先而不是必须。"},
      {"pondage explain JOB", "pondage explain JOB"}},
+    {"PND-Q026",
+     {"the array runs as many as it may", "数组已达并行上限"},
+     {"{used:job|jobs} of array {where} run, and it may run {limit} at a time",
+      "数组 {where} 有 {used} 个作业在运行, 最多同时运行 {limit} 个"},
+     {"The jobs of an array start so many at a time, as its owner asked.",
+      "数组中的作业按所有者的要求限制同时运行的数量。"},
+     {"Wait until one of them ends, or raise the number.", "等待其中一个结束, 或提高数量。"},
+     {"", ""}},
+    {"PND-Q027",
+     {"its machines go out of service soon", "机器即将停用"},
+     {"would fit, but machines such as {where} go out of service at {until}",
+      "放得下, 但 {where} 等机器将在 {until} 停用"},
+     {"An admin has announced that machines are taken out of service. Nothing starts there that "
+      "would "
+      "not have ended before.",
+      "管理员已安排停机维护。在此之前不能结束的作业不会在这些机器上启动。"},
+     {"A shorter time limit may let it start now.", "较短的时限也许能让它现在启动。"},
+     {"pondage run --time 30m ...", "pondage run --time 30m ..."}},
 });
 
 }  // namespace

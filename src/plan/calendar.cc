@@ -69,7 +69,10 @@ void Calendar::Write(std::size_t node, base::Instant at, fleet::StateId state) {
   } else {
     step->state = state;
   }
-  if (at == at_once()) return;
+  if (at == at_once()) {
+    for (auto& [demand, count] : at_once_) Put(count, {node, state}, demand);
+    return;
+  }
   std::vector<Change>& changes = RowAt(at).changes;
   if (is_new) {
     changes.push_back({node, state});
@@ -108,6 +111,14 @@ bool Calendar::Close(std::size_t node, fleet::DemandId demand, bool whole) {
     open |= state != fleet::kOut && ground_.states().Of(state).MilliGpus() > 0;
   }
   return open;
+}
+
+void Calendar::Close(std::size_t node, base::Instant from, base::Instant to) {
+  Split(node, from);
+  Split(node, to);
+  for (const Step& step : std::vector<Step>(steps_[node])) {
+    if (step.at >= from && step.at < to) Write(node, step.at, fleet::kOut);
+  }
 }
 
 void Calendar::Enter(const std::vector<Seat>& seats, base::Instant from, base::Instant to) {
@@ -159,15 +170,21 @@ void Calendar::Put(Count& count, const Change& change, fleet::DemandId demand) {
   members = static_cast<std::int16_t>(now);
 }
 
-std::optional<Reservation> Calendar::Find(const Form& form, std::optional<base::Millis> limit,
-                                          Lost& lost, base::Instant before) {
-  std::vector<Count> counts(form.parts.size());
-  for (std::size_t part = 0; part < counts.size(); ++part) {
-    counts[part].members.resize(steps_.size());
+const Calendar::Count& Calendar::AtOnce(fleet::DemandId demand) {
+  const auto [known, is_new] = at_once_.try_emplace(demand);
+  if (is_new) {
+    known->second.members.resize(steps_.size());
     for (std::size_t node = 0; node < steps_.size(); ++node) {
-      Put(counts[part], {node, steps_[node].front().state}, form.parts[part].demand);
+      Put(known->second, {node, steps_[node].front().state}, demand);
     }
   }
+  return known->second;
+}
+
+std::optional<Reservation> Calendar::Find(const Form& form, std::optional<base::Millis> limit,
+                                          Lost& lost, base::Instant before) {
+  std::vector<Count> counts;
+  for (const NumberedPart& part : form.parts) counts.push_back(AtOnce(part.demand));
   int searches =
       form.parts.size() > 1 || IsPicky(form) ? kSearches : static_cast<int>(rows_.size());
   for (std::size_t row = 0; row < rows_.size() && rows_[row].at < before; ++row) {

@@ -38,6 +38,9 @@ class Calendar {
   // the machine; `whole`: all of it. Returns whether something is left that might still be given.
   bool Close(std::size_t node, fleet::DemandId demand, bool whole);
 
+  // The machine is out of service from `from` until `to`.
+  void Close(std::size_t node, base::Instant from, base::Instant to);
+
   // The first instant from now on and before `before` at which the gang fits for all of its time.
   std::optional<Reservation> Find(const Form& form, std::optional<base::Millis> limit, Lost& lost,
                                   base::Instant before = base::kNever);
@@ -76,6 +79,7 @@ class Calendar {
   Row& RowAt(base::Instant at);
   int Capacity(fleet::StateId state, std::size_t node, fleet::DemandId demand);
   void Put(Count& count, const Change& change, fleet::DemandId demand);
+  const Count& AtOnce(fleet::DemandId demand);
   bool FitsThrough(std::size_t row, base::Instant to, const Form& form, std::vector<Count>& counts);
   std::optional<std::vector<Seat>> Seats(const Form& form, const Count& count, base::Instant from,
                                          base::Instant to, Lost& lost);
@@ -84,8 +88,9 @@ class Calendar {
 
   Ground& ground_;
   base::Instant now_;
-  std::vector<std::vector<Step>> steps_;  // by machine
-  std::vector<Row> rows_;                 // by time
+  std::vector<std::vector<Step>> steps_;      // by machine
+  std::vector<Row> rows_;                     // by time
+  std::map<fleet::DemandId, Count> at_once_;  // what demands find now
 };
 
 }  // namespace pondage::plan

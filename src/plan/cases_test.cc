@@ -345,5 +345,87 @@ TEST(Reservations, AreKeptAndMoveForward) {
   EXPECT_EQ(planner.Reserved({2})->grants[0], on_b);
 }
 
+// A planner with one machine, told what the small worlds have no words for.
+struct OneMachine {
+  explicit OneMachine(int gpus) : planner({.size = Size::kNone}) {
+    planner.PutQueue({.name = "default"});
+    fleet::Node node{.name = "n"};
+    for (int i = 0; i < gpus; ++i) node.gpus.push_back({.id = std::to_string(i), .type = "A"});
+    planner.SeeNode(node);
+  }
+
+  Ask Job(int job, int gpus, std::int64_t minutes) const {
+    Ask ask{.job = {job}, .queue = "default", .arrived = {job}, .limit = SecondsLong(60 * minutes)};
+    ask.groups.push_back({base::Role::kWorker, 1, {.gpus = gpus}});
+    return ask;
+  }
+
+  Planner planner;
+};
+
+// Slurm 15931: maintenance in 30 minutes; a job of two hours does not start there.
+TEST(Cases, S9NothingStartsIntoAnOutage) {
+  OneMachine pool(4);
+  pool.planner.SetOutages({{"n", Instant{30 * 60'000}, Instant{90 * 60'000}}});
+  pool.planner.PutAsk(pool.Job(1, 1, 120));
+  pool.planner.PutAsk(pool.Job(2, 1, 30));
+  const Plan plan = pool.planner.Cycle(Instant{0});
+  ASSERT_EQ(plan.start.size(), 1u);
+  EXPECT_EQ(plan.start[0].job, base::JobId{2});
+  EXPECT_EQ(pool.planner.Reserved({1})->at, Instant{90 * 60'000});
+  const Refusal refusal = pool.planner.Explain({1});
+  EXPECT_EQ(refusal.id, "PND-Q027");
+  EXPECT_EQ(refusal.until, Instant{30 * 60'000});
+  EXPECT_EQ(refusal.help, "time=1800");
+  EXPECT_EQ(plan.wake, Instant{30 * 60'000});
+}
+
+// Slurm 16858: an array of ten, three at a time, one running: two more.
+TEST(Cases, S12AnArrayRunsSoManyAtATime) {
+  OneMachine pool(16);
+  pool.planner.Bind({.job = {100}, .queue = "default", .array = "sweep"}, {"n", {0}, {}, {}, {}},
+                    Instant{0});
+  for (int job = 1; job <= 9; ++job) {
+    Ask ask = pool.Job(job, 1, 10);
+    ask.array = "sweep";
+    ask.throttle = 3;
+    pool.planner.PutAsk(ask);
+  }
+  pool.planner.PutAsk(pool.Job(10, 1, 10));
+  const Plan plan = pool.planner.Cycle(Instant{0});
+  std::vector<std::int64_t> started;
+  for (const Placement& placement : plan.start) {
+    started.push_back(placement.job.value);
+    pool.planner.Bind({.job = placement.job,
+                       .queue = "default",
+                       .array = placement.job.value < 10 ? "sweep" : ""},
+                      placement.grants[0], Instant{0});
+    pool.planner.DropAsk(placement.job);
+  }
+  EXPECT_EQ(started, (std::vector<std::int64_t>{1, 2, 10}));
+  EXPECT_EQ(pool.planner.Explain({3}).id, "PND-Q026");
+  EXPECT_EQ(pool.planner.Explain({3}).used, 3);
+}
+
+// A job that takes less time than it asked gets the longest that delays nobody.
+TEST(MinTime, TheLongestThatDelaysNobody) {
+  OneMachine pool(4);
+  pool.planner.Bind({.job = {100}, .queue = "default", .ends_by = Instant{30 * 60'000}},
+                    {"n", {0, 1}, {}, {}, {}}, Instant{0});
+  pool.planner.PutAsk(pool.Job(1, 4, 60));
+  Ask flexible = pool.Job(2, 1, 120);
+  flexible.min_time = SecondsLong(40 * 60);
+  pool.planner.PutAsk(flexible);
+  EXPECT_TRUE(pool.planner.Cycle(Instant{0}).start.empty())
+      << "forty minutes would delay the first";
+  flexible.min_time = SecondsLong(10 * 60);
+  pool.planner.PutAsk(flexible);
+  const Plan plan = pool.planner.Cycle(Instant{0});
+  ASSERT_EQ(plan.start.size(), 1u);
+  EXPECT_EQ(plan.start[0].job, base::JobId{2});
+  EXPECT_EQ(plan.start[0].limit, SecondsLong(30 * 60));
+  EXPECT_EQ(pool.planner.Reserved({1})->at, Instant{30 * 60'000});
+}
+
 }  // namespace
 }  // namespace pondage::plan

@@ -7,6 +7,9 @@
 namespace pondage::plan {
 namespace {
 
+// A job that names no limit and takes a shorter time gets at most so many seconds.
+constexpr std::int64_t kLongest = std::int64_t{10} * 365 * 24 * 3600;
+
 base::Instant EndOf(base::Instant at, std::optional<base::Millis> limit) {
   return limit ? at + *limit : base::kNever;
 }
@@ -30,6 +33,10 @@ Cycle::~Cycle() {
 
 Plan Cycle::Run() {
   desk_.line.Begin(desk_.ground, desk_.queues, now_);
+  for (const auto& [job, holding] : desk_.holdings) {
+    if (!holding.array.empty()) ++of_array_[holding.array];
+  }
+  if (!desk_.outages.empty()) OpenCalendar();
   while (Cohort* cohort = desk_.line.Next()) Offer(*cohort);
   for (Started& started : started_) {
     std::vector<fleet::Grant> grants;
@@ -38,8 +45,9 @@ Plan Cycle::Run() {
       grants.push_back(GrantOf(desk_.ground, desk_.ground.states(), seat));
     }
     const Shape& shape = *desk_.ground.Of(desk_.line.Find(started.ask->job)->shape).shape;
-    plan_.start.push_back(
-        {started.ask->job, InMemberOrder(started.ask->groups, shape, std::move(grants))});
+    plan_.start.push_back({started.ask->job,
+                           InMemberOrder(started.ask->groups, shape, std::move(grants)),
+                           started.limit});
   }
   for (const Placement& placement : plan_.start) starts_.push_back(placement.job);
   std::ranges::sort(starts_);
@@ -47,7 +55,7 @@ Plan Cycle::Run() {
     if (reservation.at > now_) plan_.wake = std::min(plan_.wake, reservation.at);
   }
   desk_.reservations = std::move(reservations_);
-  Say();
+  if (!desk_.quiet) Say();
   return std::move(plan_);
 }
 
@@ -64,10 +72,14 @@ void Cycle::Offer(Cohort& cohort) {
     Found found = Try(form, ask.limit);
     if (found.seats) {
       failed_.erase(failed);
-      Start(cohort, ask, form, *std::move(found.seats));
-      return;
+      return Start(cohort, ask, form, *std::move(found.seats), ask.limit);
     }
     failed->second = found.proven;
+  }
+  if (ask.min_time && !blocked_) {
+    std::optional<base::Millis> limit = ask.limit;
+    Found found = TryShorter(ask, form, limit);
+    if (found.seats) return Start(cohort, ask, form, *std::move(found.seats), limit);
   }
   cohort.keeps.proven = failed->second;
   blocked_ |= desk_.policy.backfill == Backfill::kLine;
@@ -87,7 +99,7 @@ bool Cycle::MayStart(Cohort& cohort, const Form& form) {
   const std::string& queue = cohort.bucket->key.queue;
   if (form.members > kMostMembers || !form.healthy) return false;
   if (queues.Find(queue) == nullptr || queues.HeldAt(queue)) return false;
-  if (queues.NeverFits(queue, form.charge)) return false;
+  if (queues.NeverFits(queue, form.charge) || IsThrottled(cohort)) return false;
   return PassesLimits(cohort, form);
 }
 
@@ -132,6 +144,33 @@ Found Cycle::Try(const Form& form, std::optional<base::Millis> limit) {
   return PlaceGang(desk_.ground, *open_, form, desk_.lost);
 }
 
+// The longest time for which there is room at once. The more time, the less room: by halving, over
+// whole seconds.
+Found Cycle::TryShorter(const Ask& ask, const Form& form, std::optional<base::Millis>& limit) {
+  if (!calendar_) return {};  // nothing is kept: a shorter time finds nothing more
+  const base::Millis second = base::SecondsLong(1);
+  std::int64_t fits = 0;
+  std::int64_t fails = limit ? limit->value / second.value + 1 : kLongest;
+  const std::int64_t least = (ask.min_time->value + second.value - 1) / second.value;
+  for (std::int64_t next = std::max<std::int64_t>(least, 1); next < fails;
+       next = fits + (fails - fits) / 2) {
+    const std::optional<std::vector<Seat>> seats = Try(form, base::SecondsLong(next)).seats;
+    const bool found = seats.has_value();
+    for (std::size_t i = 0; found && i < seats->size(); ++i) Show((*seats)[i].node);
+    (found ? fits : fails) = next;
+    if (fits == 0 || fails - fits <= 1) break;
+  }
+  if (fits == 0) return {};
+  limit = base::SecondsLong(fits);
+  return Try(form, limit);
+}
+
+bool Cycle::IsThrottled(const Cohort& cohort) const {
+  if (cohort.key.array.empty()) return false;
+  const auto running = of_array_.find(cohort.key.array);
+  return running != of_array_.end() && running->second >= cohort.key.throttle;
+}
+
 // Turns open_ to what a gang that ends by then may use.
 void Cycle::Look(std::optional<base::Millis> limit) {
   const base::Instant ends = EndOf(now_, limit);
@@ -144,7 +183,9 @@ void Cycle::Show(std::size_t node) {
   open_->Set(node, calendar_->Through(node, calendar_->at_once(), shown_));
 }
 
-void Cycle::Start(Cohort& cohort, const Ask& ask, const Form& form, std::vector<Seat> seats) {
+void Cycle::Start(Cohort& cohort, const Ask& ask, const Form& form, std::vector<Seat> seats,
+                  std::optional<base::Millis> limit) {
+  if (!ask.array.empty()) ++of_array_[ask.array];
   desk_.queues.Charge(ask.queue, form.charge);
   desk_.line.Count(*cohort.bucket, form.charge);
   user_started_[{ask.queue, ask.user}] += form.charge;
@@ -153,21 +194,29 @@ void Cycle::Start(Cohort& cohort, const Ask& ask, const Form& form, std::vector<
     for (const Seat& seat : seats) {
       now.Set(seat.node, desk_.ground.states().Take(now.At(seat.node), seat.demand, seat.pick));
     }
-    calendar_->Enter(seats, calendar_->at_once(), EndOf(now_, ask.limit));
+    calendar_->Enter(seats, calendar_->at_once(), EndOf(now_, limit));
     for (const Seat& seat : seats) {
       if (promised_.contains(seat.node)) Show(seat.node);
     }
   }
-  started_.push_back({&ask, std::move(seats), form.charge});
+  started_.push_back({&ask, std::move(seats), form.charge, limit});
   desk_.line.Advance(cohort);
 }
 
 void Cycle::OpenCalendar() {
   calendar_.emplace(desk_.ground, desk_.holdings, now_);
+  for (const Outage& outage : desk_.outages) {
+    const std::optional<std::size_t> node = desk_.ground.Find(outage.node);
+    if (!node || outage.to <= now_) continue;
+    calendar_->Close(*node, std::max(outage.from, calendar_->at_once()), outage.to);
+    promised_.insert(*node);
+    plan_.wake = std::min({plan_.wake, outage.from > now_ ? outage.from : base::kNever, outage.to});
+  }
   for (const Started& started : started_) {
-    if (started.ask->limit) calendar_->Leave(started.seats, now_ + *started.ask->limit);
+    if (started.limit) calendar_->Leave(started.seats, now_ + *started.limit);
   }
   open_.emplace(desk_.ground.now());
+  for (const std::size_t node : promised_) Show(node);
   for (std::size_t node = 0; node < desk_.ground.nodes(); ++node) {
     if (desk_.ground.healthy().At(node) != fleet::kOut) with_any_.push_back(node);
   }
@@ -260,6 +309,7 @@ Verdict Cycle::VerdictOf(const Cohort& cohort) {
   const queue::Tree& queues = desk_.queues;
   if (queues.Find(queue) == nullptr) return {Constraint::kNoQueue, form.gpus, 0};
   if (queues.HeldAt(queue)) return {Constraint::kHeld, form.gpus, 0};
+  if (IsThrottled(cohort)) return {Constraint::kThrottled, cohort.key.throttle, 0};
   if (form.members > kMostMembers) return {Constraint::kNever, form.members, kMostMembers};
   if (const auto over = queues.NeverFits(queue, form.charge)) {
     return {Constraint::kNever, form.gpus, over->limit.value / 1000};

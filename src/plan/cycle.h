@@ -29,6 +29,8 @@ struct Desk {
   const std::map<base::JobId, Holding>& holdings;
   std::map<base::JobId, Reservation>& reservations;  // of the cycle before; becomes this one's
   const std::set<base::JobId>& fresh;                // asked since the cycle before
+  const std::vector<Outage>& outages;
+  bool quiet = false;  // a trial: nobody is told a verdict
 };
 
 class Cycle {
@@ -45,6 +47,7 @@ class Cycle {
     const Ask* ask = nullptr;
     std::vector<Seat> seats;
     base::MilliGpu charge;
+    std::optional<base::Millis> limit;
   };
 
   void Offer(Cohort& cohort);
@@ -54,7 +57,10 @@ class Cycle {
   Found Try(const Form& form, std::optional<base::Millis> limit);
   void Look(std::optional<base::Millis> limit);
   void Show(std::size_t node);
-  void Start(Cohort& cohort, const Ask& ask, const Form& form, std::vector<Seat> seats);
+  Found TryShorter(const Ask& ask, const Form& form, std::optional<base::Millis>& limit);
+  bool IsThrottled(const Cohort& cohort) const;
+  void Start(Cohort& cohort, const Ask& ask, const Form& form, std::vector<Seat> seats,
+             std::optional<base::Millis> limit);
   bool Reserve(const Ask& ask, const Form& form);
   std::optional<Reservation> Slot(const Ask& ask, const Form& form);
   void KeepForUnknownTime(Cohort& cohort, const Form& form);
@@ -69,7 +75,8 @@ class Cycle {
   Plan plan_;
   std::vector<Started> started_;
   std::map<std::pair<std::string, std::string>, base::MilliGpu> user_started_;  // queue, user
-  std::vector<base::JobId> starts_;                                             // ascending
+  std::map<std::string, int> of_array_;  // that run, with those started
+  std::vector<base::JobId> starts_;      // ascending
   std::map<base::JobId, Reservation> reservations_;
   // Whether the search was complete. Room only shrinks: once failed, failed for this cycle.
   std::map<std::pair<ShapeId, std::optional<base::Millis>>, bool> failed_;

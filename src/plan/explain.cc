@@ -54,7 +54,23 @@ Refusal Explainer::Explain(const Waiter& waiter) {
     refusal.start_latest = reservation->second.at;
   }
   NameAhead(waiter, known.pool, refusal);
+  NameOutage(refusal);
   return refusal;
+}
+
+// Nobody is ahead, and it would fit: then its machines leave before it would have ended.
+void Explainer::NameOutage(Refusal& refusal) const {
+  if (refusal.constraint != Constraint::kOrder || refusal.ahead_count > 0) return;
+  for (const Outage& outage : desk_.outages) {
+    if (outage.to <= now_ || (refusal.until && outage.from >= *refusal.until)) continue;
+    refusal.until = outage.from;
+    refusal.where = outage.node;
+  }
+  if (!refusal.until) return;
+  refusal.constraint = Constraint::kReserved;
+  refusal.id = "PND-Q027";
+  const std::int64_t seconds = (*refusal.until - now_).value / 1000;
+  if (seconds > 0) refusal.help = "time=" + std::to_string(seconds);
 }
 
 // Jobs with a reservation keep exact GPUs; closed cohorts keep what they could use, or room under a
@@ -101,6 +117,17 @@ std::optional<Refusal> Explainer::Unready(const Waiter& waiter) {
     Refusal held = Of(waiter, form, Constraint::kHeld, "PND-Q003");
     held.where = *level;
     return held;
+  }
+  if (waiter.cohort != nullptr && !ask.array.empty()) {
+    const auto runs = [&](const auto& entry) { return entry.second.array == ask.array; };
+    const auto running = std::ranges::count_if(desk_.holdings, runs);
+    if (running >= ask.throttle) {
+      Refusal throttled = Of(waiter, form, Constraint::kThrottled, "PND-Q026");
+      throttled.where = ask.array;
+      throttled.used = running;
+      throttled.limit = ask.throttle;
+      return throttled;
+    }
   }
   if (ask.missing > 0) {
     Refusal incomplete = Of(waiter, form, Constraint::kIncomplete, "PND-Q005");

@@ -57,6 +57,7 @@ class Explainer {
   void NameHolders(const std::map<base::JobId, std::int64_t>& amounts, Refusal& refusal) const;
   void FindKeepers();
   std::vector<const Keeper*> Ahead(const Waiter& waiter, const Pool& pool) const;
+  void NameOutage(Refusal& refusal) const;
   void NameAhead(const Waiter& waiter, const Pool& pool, Refusal& refusal) const;
 
   const Form& FormOf(const Waiter& waiter) { return desk_.ground.Of(waiter.shape); }

@@ -34,8 +34,9 @@ void Line::Put(Ask ask, ShapeId shape) {
     const BucketKey key{put.queue, put.replaces, put.priority, put.user};
     Bucket& bucket = buckets_[key];
     bucket.key = key;
-    const CohortKey cohort_key{shape, put.limit, put.remaining,
-                               policy_.size == Size::kAttained ? put.attained : 0};
+    const CohortKey cohort_key{
+        shape,        put.limit, put.remaining, policy_.size == Size::kAttained ? put.attained : 0,
+        put.min_time, put.array, put.throttle};
     Cohort& cohort = bucket.cohorts[cohort_key];
     cohort.key = cohort_key;
     cohort.bucket = &bucket;
@@ -76,12 +77,13 @@ void Line::Begin(Ground& ground, const queue::Tree& queues, base::Instant now) {
   paths_.clear();
   heap_.clear();
   const base::Instant then = now + policy_.share_ahead;
-  const std::map<std::string_view, std::int64_t> faded = queues.Faded(then);
+  const std::int64_t ahead = policy_.share_ahead.value;
+  std::map<std::string_view, std::int64_t> faded;
+  if (policy_.memory) faded = queues.Faded(then);
   for (const queue::Spec* spec : queues.All()) {
-    const auto use = faded.find(spec->name);
-    levels_[spec->name] = {{use == faded.end() ? 0 : use->second, spec->weight},
-                           queues.Used(spec->name),
-                           spec->guarantee};
+    const std::int64_t use =
+        policy_.memory ? faded[spec->name] : queues.Used(spec->name).value * ahead;
+    levels_[spec->name] = {{use, spec->weight}, queues.Used(spec->name), spec->guarantee};
   }
   for (auto& [key, bucket] : buckets_) {
     std::vector<Level*>& path = paths_[key.queue];
@@ -92,7 +94,8 @@ void Line::Begin(Ground& ground, const queue::Tree& queues, base::Instant now) {
       }
     }
     users_.try_emplace({key.queue, key.user}, 0).first->second =
-        queues.FadedOf(key.queue, key.user, then);
+        policy_.memory ? queues.FadedOf(key.queue, key.user, then)
+                       : queues.HeldBy(key.queue, key.user).value * ahead;
     const queue::Spec* spec = queues.Find(key.queue);
     bucket.sized = spec == nullptr || spec->order == queue::Order::kFair;
     bucket.ranks.clear();

@@ -56,6 +56,9 @@ struct CohortKey {
   std::optional<base::Millis> limit;
   std::optional<base::Millis> remaining;
   std::int64_t attained = 0;
+  std::optional<base::Millis> min_time;
+  std::string array;
+  int throttle = 0;
   auto operator<=>(const CohortKey&) const = default;
 };
 

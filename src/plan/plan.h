@@ -39,6 +39,8 @@ struct Group {
   base::Role role = base::Role::kWorker;
   int count = 0;
   fleet::Demand demand;
+
+  bool operator==(const Group&) const = default;
 };
 
 // Machines that belong together: those with the same value of a label, or single machines
@@ -70,6 +72,14 @@ struct Ask {
   bool replaces = false;      // members of a gang that runs
   Topology topology;
   std::vector<std::string> avoid;  // machines that it is not to be placed on; ascending
+  // It also takes a shorter time than its limit, down to this, if it can start at once: the longest
+  // that delays nobody.
+  std::optional<base::Millis> min_time;
+  // Jobs of one array run so many at a time; empty: it belongs to none.
+  std::string array;
+  int throttle = 0;
+
+  bool operator==(const Ask&) const = default;
 };
 
 // Why a gang waits.
@@ -84,6 +94,7 @@ enum class Constraint : std::uint8_t {
   kUnhealthy,   // the nodes that could hold it are cordoned or lost
   kReserved,    // it would fit, but an earlier job starts there before this one ends
   kIncomplete,  // minAvailable is larger than the sum of its replicas
+  kThrottled,   // as many of its array run as may
 };
 
 // The binding constraint of one waiting gang, with the numbers a sentence needs. Quantities in
@@ -122,7 +133,8 @@ struct Refusal {
 
 struct Placement {
   base::JobId job;
-  std::vector<fleet::Grant> grants;  // one a member: groups in order, members 0..count-1
+  std::vector<fleet::Grant> grants;   // one a member: groups in order, members 0..count-1
+  std::optional<base::Millis> limit;  // what it asked, or less where it takes less (min_time)
 };
 
 struct Plan {
@@ -141,7 +153,18 @@ struct Holding {
   int gpus = 0;
   std::optional<base::Instant> ends_by;  // by its hard limit
   std::string user;
+  std::string array;
   std::vector<std::string> nodes;  // where; the planner fills it in
+};
+
+// A machine that is taken out of service for a time: nothing is planned there that would not have
+// ended before.
+struct Outage {
+  std::string node;
+  base::Instant from;
+  base::Instant to = base::kNever;
+
+  auto operator<=>(const Outage&) const = default;
 };
 
 struct Snapshot {

@@ -50,6 +50,13 @@ bool Planner::CordonNode(std::string_view name, bool cordoned) {
   return fleet_.Cordon(name, cordoned);
 }
 
+void Planner::SetOutages(std::vector<Outage> outages) {
+  std::ranges::sort(outages);
+  if (outages == outages_) return;
+  outages_ = std::move(outages);
+  Touch();
+}
+
 void Planner::PutQueue(queue::Spec spec) {
   queues_.Put(std::move(spec));
   Touch();
@@ -67,6 +74,7 @@ void Planner::Expect(const std::vector<Typical>& typical) {
 
 void Planner::PutAsk(Ask ask) {
   const base::JobId job = ask.job;
+  if (const Waiter* known = line_.Find(job); known != nullptr && known->ask == ask) return;
   const ShapeId shape = ground_.Number(ShapeOf(ask));
   const Waiter* before = line_.Find(job);
   if (before != nullptr && before->shape != shape) {
@@ -82,29 +90,37 @@ void Planner::DropAsk(base::JobId job) {
   if (line_.Find(job) == nullptr) return;
   line_.Drop(job);
   fresh_.erase(job);
-  reservations_.erase(job);
   restored_.erase(job);
-  Touch();
+  const auto expected = expected_.find(job);
+  const bool is_planned = expected != expected_.end() && expected->second == 0;
+  const bool kept_something = reservations_.erase(job) > 0;
+  if (!is_planned || kept_something) Touch();
+  explainer_.reset();
 }
 
 void Planner::Bind(const Holding& holding, const fleet::Grant& grant, base::Instant now) {
-  if (queues_.Find(holding.queue) == nullptr) {  // deleted while its jobs ran, seen after a restart
-    queues_.Put({.name = holding.queue, .closed = true});
-    queues_.Remove(holding.queue);
-  }
   fleet_.Bind(holding.job, grant);
-  queues_.Charge(holding.queue, holding.user, grant.Charge(), now);
+  if (!holding.queue.empty()) {
+    queues_.Charge(holding.queue, holding.user, grant.Charge(), now);
+  }
   Holding& held = holdings_[holding.job];
   held.job = holding.job;
   held.queue = holding.queue;
   held.user = holding.user;
+  held.array = holding.array;
   held.ends_by = holding.ends_by;
   held.gpus += static_cast<int>(grant.gpus.size());
   if (std::ranges::find(held.nodes, grant.node) == held.nodes.end()) {
     held.nodes.push_back(grant.node);
   }
   if (!rebuild_) ground_.Refresh(*fleet_.Find(grant.node));
-  Touch();
+  const auto expected = expected_.find(holding.job);
+  if (expected == expected_.end() || expected->second == 0) {
+    Touch();
+  } else {
+    --expected->second;
+  }
+  explainer_.reset();
 }
 
 void Planner::Release(base::JobId job, const fleet::Grant& grant, base::Instant now) {
@@ -112,7 +128,7 @@ void Planner::Release(base::JobId job, const fleet::Grant& grant, base::Instant 
   REQUIRE(found != holdings_.end());
   Holding& held = found->second;
   fleet_.Release(job, grant);
-  queues_.Refund(held.queue, held.user, grant.Charge(), now);
+  if (!held.queue.empty()) queues_.Refund(held.queue, held.user, grant.Charge(), now);
   held.gpus -= static_cast<int>(grant.gpus.size());
   const fleet::Place* place = fleet_.Find(grant.node);
   if (place == nullptr) {
@@ -179,15 +195,17 @@ void Planner::SeatRestored() {
 }
 
 Desk Planner::DeskOf() {
-  return {policy_, queues_, ground_, line_, lost_, holdings_, reservations_, fresh_};
+  return {policy_, queues_, ground_, line_, lost_, holdings_, reservations_, fresh_, outages_};
 }
 
 Plan Planner::Cycle(base::Instant now) {
-  if (!changed_ && now < wake_) return {.wake = wake_};
+  if (!HasNews(now)) return {.wake = wake_};
   explainer_.reset();
   if (rebuild_ || ground_.states().count() > kMostStates) Rebuild();
   SeatRestored();
   now_ = now;
+  ++walks_;
+  if (!policy_.sticky) reservations_.clear();
   Plan plan = plan::Cycle(DeskOf(), now).Run();
   for (const auto& [job, waiter] : line_.waiters()) {
     if (waiter.cohort != nullptr || !fresh_.contains(job)) continue;
@@ -197,9 +215,38 @@ Plan Planner::Cycle(base::Instant now) {
          .need = ground_.Of(waiter.shape).gpus});
   }
   fresh_.clear();
+  expected_.clear();
+  for (const Placement& placement : plan.start) {
+    expected_[placement.job] = placement.grants.size();
+  }
   changed_ = false;
   wake_ = plan.wake;
   return plan;
+}
+
+Planner::Preview Planner::Try(Ask ask, base::Instant now) {
+  if (rebuild_) Rebuild();
+  SeatRestored();
+  const base::JobId job = ask.job;
+  const Waiter* known = line_.Find(job);
+  const std::optional<Ask> before = known == nullptr ? std::nullopt : std::optional(known->ask);
+  const std::map<base::JobId, Reservation> reservations = reservations_;
+  line_.Put(ask, ground_.Number(ShapeOf(ask)));
+  Desk desk = DeskOf();
+  desk.quiet = true;
+  const Plan plan = plan::Cycle(desk, now).Run();
+  Preview preview;
+  const auto start = std::ranges::find(plan.start, job, &Placement::job);
+  if (start != plan.start.end()) {
+    preview.start = *start;
+  } else {
+    preview.refusal = Explainer(desk, now).Explain(*line_.Find(job));
+  }
+  line_.Drop(job);
+  if (before) line_.Put(*before, ground_.Number(ShapeOf(*before)));
+  reservations_ = reservations;
+  Touch();  // what the cohorts know of the last cycle is this trial's
+  return preview;
 }
 
 void Planner::Forget() {
@@ -257,7 +304,8 @@ Plan MakePlan(const Snapshot& snapshot, base::Instant now, const Policy& policy)
   for (const Placement& placement : plan.start) {
     const Ask& ask = planner.waiters().at(placement.job).ask;
     Holding holding{.job = ask.job, .queue = ask.queue, .gpus = 0, .ends_by = {}, .user = ask.user};
-    if (ask.limit) holding.ends_by = now + *ask.limit;
+    holding.array = ask.array;
+    if (placement.limit) holding.ends_by = now + *placement.limit;
     for (const fleet::Grant& grant : placement.grants) planner.Bind(holding, grant, now);
     planner.DropAsk(placement.job);
     started.insert(placement.job);

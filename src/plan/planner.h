@@ -39,6 +39,9 @@ class Planner {
   void ForgetNode(std::string_view name);
   bool CordonNode(std::string_view name, bool cordoned);
 
+  // All outages that are known, in any order.
+  void SetOutages(std::vector<Outage> outages);
+
   // Queues.
   void PutQueue(queue::Spec spec);
   void RemoveQueue(std::string_view name);
@@ -74,6 +77,18 @@ class Planner {
   // What to start now, and whose verdict is news. Nothing to do: an empty plan at once.
   Plan Cycle(base::Instant now);
 
+  // Whether a cycle now could give anything new.
+  bool HasNews(base::Instant now) const { return changed_ || now >= wake_; }
+  // The next cycle walks the whole line, though nothing was told: a start was not carried out.
+  void Reconsider() { Touch(); }
+
+  // What would become of this ask if it were put now. Leaves no trace.
+  struct Preview {
+    std::optional<Placement> start;
+    Refusal refusal;  // where it does not start
+  };
+  Preview Try(Ask ask, base::Instant now);
+
   // The next cycle plans as the first one would: nothing is taken as known, reservations are made
   // anew.
   void Forget();
@@ -84,6 +99,9 @@ class Planner {
 
   // Everybody who waits, in the order of the last cycle; those held last, by arrival.
   std::vector<base::JobId> InOrder() const;
+
+  // How often the line was walked, for numbers and tests.
+  std::int64_t walks() const { return walks_; }
 
   const Policy& policy() const { return policy_; }
   const fleet::Fleet& fleet() const { return fleet_; }
@@ -107,11 +125,16 @@ class Planner {
   Lost lost_;
   std::map<base::JobId, Holding> holdings_;
   std::map<base::JobId, Reservation> reservations_;
+  std::vector<Outage> outages_;           // ascending
   std::map<base::JobId, Slot> restored_;  // to become reservations in the next cycle
   std::set<base::JobId> fresh_;           // asked since the last cycle
   bool rebuild_ = true;                   // the set of machines changed
   bool changed_ = true;                   // something a plan depends on
   base::Instant now_;                     // of the last cycle
+  std::int64_t walks_ = 0;
+  // Starts of the last cycle, and how many members are still to be bound. Carried out as planned
+  // they are no news.
+  std::map<base::JobId, std::size_t> expected_;
   base::Instant wake_ = base::kNever;
   std::optional<Explainer> explainer_;
 };

@@ -232,5 +232,65 @@ TEST(Planner, PlansAsANewOneToldTheSameState) {
   EXPECT_GT(started, 1000);
 }
 
+Ask OneGpu(int job) {
+  Ask ask{.job = {job}, .queue = "default", .arrived = {job}};
+  ask.groups.push_back({base::Role::kWorker, 1, {.gpus = 1}});
+  return ask;
+}
+
+void OneMachine(Planner& planner, int gpus) {
+  planner.PutQueue({.name = "default"});
+  fleet::Node node{.name = "n"};
+  for (int i = 0; i < gpus; ++i) node.gpus.push_back({.id = std::to_string(i), .type = "A"});
+  planner.SeeNode(node);
+}
+
+TEST(Planner, WithoutNewsItDoesNotWalk) {
+  Planner planner;
+  OneMachine(planner, 1);
+  planner.PutAsk(OneGpu(1));
+  planner.PutAsk(OneGpu(2));
+  const plan::Plan plan = planner.Cycle({10});
+  ASSERT_EQ(plan.start.size(), 1u);
+  ASSERT_EQ(plan.wait.size(), 1u);
+  planner.Bind({.job = {1}, .queue = "default"}, plan.start[0].grants[0], {10});
+  planner.DropAsk({1});
+  EXPECT_FALSE(planner.HasNews({20})) << "carried out as planned";
+  planner.PutAsk(OneGpu(2));
+  EXPECT_FALSE(planner.HasNews({20})) << "asks what it asked before";
+  EXPECT_TRUE(planner.Cycle({20}).wait.empty());
+  EXPECT_EQ(planner.walks(), 1);
+  planner.Release({1}, plan.start[0].grants[0], {30});
+  EXPECT_TRUE(planner.HasNews({30}));
+  EXPECT_EQ(planner.Cycle({30}).start.size(), 1u);
+}
+
+TEST(Planner, APreviewLeavesNoTrace) {
+  Planner planner({.size = Size::kNone});
+  OneMachine(planner, 2);
+  planner.Bind({.job = {9}, .queue = "default", .ends_by = Instant{5000}}, {"n", {0}, {}, {}, {}},
+               {0});
+  Ask waits = OneGpu(1);
+  waits.groups[0].demand.gpus = 2;
+  waits.limit = SecondsLong(60);
+  planner.PutAsk(waits);
+  planner.Cycle({1});
+  const auto slot = planner.Reserved({1});
+  ASSERT_TRUE(slot);
+  Ask brief = OneGpu(2);
+  brief.limit = SecondsLong(2);
+  const Planner::Preview starts = planner.Try(brief, {2});
+  ASSERT_TRUE(starts.start);
+  EXPECT_EQ(starts.start->grants[0].gpus, std::vector{1});
+  brief.limit = SecondsLong(20);
+  const Planner::Preview would_wait = planner.Try(brief, {2});
+  ASSERT_FALSE(would_wait.start);
+  EXPECT_EQ(would_wait.refusal.constraint, Constraint::kReserved);
+  EXPECT_EQ(planner.Reserved({1}), slot);
+  EXPECT_EQ(planner.waiters().size(), 1u);
+  EXPECT_TRUE(planner.Cycle({3}).start.empty());
+  EXPECT_EQ(planner.Reserved({1}), slot);
+}
+
 }  // namespace
 }  // namespace pondage::plan

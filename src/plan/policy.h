@@ -45,6 +45,9 @@ struct Policy {
   std::int64_t stranding_milli = 300;
   std::int64_t scarcity_milli = 1000;
 
+  bool sticky = true;  // reservations are kept over cycles
+  bool memory = true;  // what was used before counts; false: only what is held now
+
   int reservations = 1000;                             // the first so many that wait get one
   base::Millis assumed_run = base::SecondsLong(3600);  // of a job of which nothing is known
   std::int64_t ageing = 10;  // a job's size halves after so many of its own lengths

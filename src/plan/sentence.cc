@@ -69,6 +69,8 @@ const char* ConstraintName(Constraint constraint) {
       return "reserved";
     case Constraint::kIncomplete:
       return "incomplete";
+    case Constraint::kThrottled:
+      return "throttled";
   }
   return "";
 }

@@ -72,7 +72,7 @@ class World {
       const auto ask = std::ranges::find(asks_, placement.job, &Ask::job);
       REQUIRE(ask != asks_.end());
       Holding holding{placement.job, ask->queue, 0, {}};
-      if (ask->limit) holding.ends_by = now + *ask->limit;
+      if (placement.limit) holding.ends_by = now + *placement.limit;
       for (const fleet::Grant& grant : placement.grants) {
         fleet_.Bind(placement.job, grant);
         holding.gpus += static_cast<int>(grant.gpus.size());

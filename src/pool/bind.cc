@@ -7,10 +7,6 @@
 namespace pondage::pool {
 namespace {
 
-base::MilliGpu Weight(const fleet::Grant& grant) {
-  return base::WholeGpus(static_cast<std::int64_t>(grant.gpus.size()));
-}
-
 base::ReplicaId Account(base::ReplicaId id) {
   id.incarnation = 0;  // the charge follows the grant, which a remade Pod of an index keeps
   return id;
@@ -74,14 +70,12 @@ void Pool::Bind(JobView& job, const plan::Placement& placement, base::Instant no
 void Pool::Hold(const JobView& job, const job::Replica& replica, base::Instant now) {
   REQUIRE(replica.grant.has_value());
   const fleet::Grant& grant = *replica.grant;
-  if (queues_.Find(job.spec.queue) ==
+  if (queues().Find(job.spec.queue) ==
       nullptr) {  // deleted while its jobs ran, seen after a restart
-    queues_.Put({.name = job.spec.queue, .closed = true});
+    planner_->PutQueue({.name = job.spec.queue, .closed = true});
   }
   ExpectNode(grant);
-  fleet_.Bind(job.identity.id, grant);
-  holding_.insert(job.identity.id);
-  queues_.Charge(job.spec.queue, Weight(grant));
+  planner_->Bind(HoldingOf(job), grant, now);
   if (replica.port != 0) ports_.insert(replica.port);
   const auto role = job.spec.roles.find(replica.role);
   ledger_.Open({.replica = Account(replica.Id(job.identity.id)),
@@ -91,36 +85,31 @@ void Pool::Hold(const JobView& job, const job::Replica& replica, base::Instant n
                 .user = job.spec.user,
                 .node = grant.node,
                 .attempt = job.status.attempt,
-                .gpus = Weight(grant),
+                .gpus = grant.Charge(),
                 .from = replica.granted.value_or(now),
                 .image = role == job.spec.roles.end() ? "" : role->second.image});
 }
 
 // A grant may lie on a machine that was not seen yet.
 void Pool::ExpectNode(const fleet::Grant& grant) {
-  if (fleet_.Find(grant.node) != nullptr) return;
+  if (fleet().Find(grant.node) != nullptr) return;
   fleet::Node unseen{.name = grant.node, .health = fleet::Health::kLost};
   const int highest = grant.gpus.empty() ? -1 : grant.gpus.back();
   unseen.gpus.resize(static_cast<std::size_t>(highest + 1));
-  fleet_.See(std::move(unseen));
+  planner_->SeeNode(std::move(unseen));
 }
 
 void Pool::Release(JobView& job, job::Replica& replica, base::Instant now, const std::string& why,
                    std::vector<Decision>& out) {
   REQUIRE(replica.grant.has_value());
   REQUIRE(!replica.alive);
-  const base::MilliGpu weight = Weight(*replica.grant);
-  fleet_.Release(job.identity.id, *replica.grant);
-  queues_.Refund(job.spec.queue, weight);
+  planner_->Release(job.identity.id, *replica.grant, now);
   out.push_back(CloseCharge{ledger_.Close(Account(replica.Id(job.identity.id)), now, why)});
   // The others know one that has finished by its address: nobody else may listen there.
   const bool known = replica.completed && job.status.stage == job::Stage::kBound;
   if (!known) FreePort(replica);
   replica.grant.reset();
   replica.granted.reset();
-  replan_ = true;
-  const auto holds = [](const job::Replica& other) { return other.grant.has_value(); };
-  if (std::ranges::none_of(job.status.replicas, holds)) holding_.erase(job.identity.id);
 }
 
 }  // namespace pondage::pool

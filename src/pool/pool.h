@@ -9,6 +9,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -18,6 +19,7 @@
 #include "fleet/fleet.h"
 #include "job/machine.h"
 #include "ledger/ledger.h"
+#include "plan/planner.h"
 #include "plan/sentence.h"
 #include "pool/decision.h"
 #include "pool/fact.h"
@@ -29,6 +31,9 @@ struct Settings {
   job::Settings job;
   int first_port = 20000;  // below the ephemeral range; a fresh set per bind
   int last_port = 29999;
+  // What must survive a restart stands in each job's status. Reservations and faded use do not yet:
+  // a host that restarts plans without them.
+  plan::Policy plan{.sticky = false, .memory = false};
 };
 
 // A job as the pool holds it.
@@ -45,7 +50,7 @@ struct JobView {
 
 class Pool {
  public:
-  explicit Pool(Settings settings) : settings_(settings) {}
+  explicit Pool(Settings settings);
 
   // Takes the facts in order, then decides. `now` never goes back by itself: an earlier instant
   // than the last is taken as the last.
@@ -61,10 +66,10 @@ class Pool {
 
   const JobView* Find(base::JobId id) const;
   const std::map<base::JobId, JobView>& jobs() const { return jobs_; }
-  const fleet::Fleet& fleet() const { return fleet_; }
-  const queue::Tree& queues() const { return queues_; }
+  const fleet::Fleet& fleet() const { return planner_->fleet(); }
+  const queue::Tree& queues() const { return planner_->queues(); }
   const ledger::Ledger& ledger() const { return ledger_; }
-  const std::vector<plan::Refusal>& waiting() const { return waiting_; }
+  const plan::Planner& planner() const { return *planner_; }
   // What jobs hold of which nothing else is known.
   struct Kept {
     std::string path;
@@ -83,7 +88,8 @@ class Pool {
   void PlanWaiting(base::Instant now, std::vector<Decision>& out);
   void Bind(JobView& job, const plan::Placement& placement, base::Instant now,
             std::vector<Decision>& out);
-  void Refuse(JobView& job, const plan::Refusal& refusal, base::Instant now, base::Millis refresh);
+  void Refuse(JobView& job, const plan::Refusal& refusal, base::Instant now);
+  void RefreshReasons(base::Instant now);
   void WriteStatuses(std::vector<Decision>& out);
   void DropDeparted();
   void Hold(const JobView& job, const job::Replica& replica, base::Instant now);
@@ -101,35 +107,29 @@ class Pool {
   void NoteStranger(int port, base::Instant now);
   plan::NameOf Names() const;
   plan::Ask AskOf(const JobView& job, base::Instant now) const;
-  void PutAsk(plan::Ask ask);
-  void DropAsk(base::JobId id);
-  plan::Plan PlanWith(plan::Ask more, base::Instant now) const;
-  std::vector<plan::Holding> Holdings() const;
+  plan::Holding HoldingOf(const JobView& job) const;
   void Touch(base::JobId id) { touched_.insert(id); }
 
   Settings settings_;
   base::Instant last_{0};
-  fleet::Fleet fleet_;
-  queue::Tree queues_;
+  // Machines, queues, what is held and who waits, kept where plans are made. Who is in the queue,
+  // or is bound and lacks members, stands there with what it asked when it was last judged, which
+  // is whenever something it depends on changes.
+  std::unique_ptr<plan::Planner> planner_;
   ledger::Ledger ledger_;
   std::map<base::JobId, JobView> jobs_;
   std::map<base::JobId, Kept> kept_;
   std::map<base::JobId, job::Status> written_;  // as of the last SetStatus, to see what changed
   std::set<base::JobId> touched_;               // to be judged in this step
   std::set<base::JobId> changed_;               // judged in this step: its status may be news
-  // In the queue, or bound and lacking members: what it asks, by place in asks_. As of when it was
-  // last judged, which is whenever something it depends on changes.
-  std::map<base::JobId, std::size_t> waits_;
-  std::vector<plan::Ask> asks_;     // in no order
-  std::set<base::JobId> wants_;     // of these: nothing of their own holds them back
-  std::set<base::JobId> holding_;   // holds at least one grant
+  std::set<base::JobId> wants_;  // of those that wait: nothing of their own holds them back
+  // Who waits, by when its reason was last told in full: the oldest are refreshed first.
+  std::set<std::pair<base::Instant, base::JobId>> told_;
   std::set<base::JobId> departed_;  // ended or gone: dropped when the next step begins
   std::set<std::pair<base::Instant, base::JobId>> wakes_;
-  std::vector<plan::Refusal> waiting_;
   std::set<int> ports_;                        // of replicas
   std::map<int, base::Instant> strangers_;     // found taken by somebody else: not before then
   base::Instant ports_return_ = base::kNever;  // when a gang that lacks ports may find some
-  bool replan_ = false;                        // something changed that a plan depends on
 };
 
 // The laws of design: broken ones, each a sentence; empty when all hold.

@@ -23,7 +23,7 @@ std::vector<Decision> Pool::Step(std::span<const Fact> facts, base::Instant now)
 
   if (ports_return_ <= now) {
     ports_return_ = base::kNever;
-    replan_ = true;
+    planner_->Reconsider();
   }
 
   // 3. Judged: each job that something happened to decides what it wants. Programs are stopped,
@@ -33,7 +33,7 @@ std::vector<Decision> Pool::Step(std::span<const Fact> facts, base::Instant now)
   // 4. Queued and planned: every gang that wants to start is offered what is free, in order, the
   //    whole of it or nothing; one that waits is given its reason.
   // 5. Bound: GPUs, ports and ranks of all its members at once; they start together.
-  for (int round = 0; replan_ && round < 3; ++round) PlanWaiting(now, out);
+  for (int round = 0; planner_->HasNews(now) && round < 3; ++round) PlanWaiting(now, out);
 
   // 6. Status: what changed is written, once per job.
   WriteStatuses(out);
@@ -41,7 +41,7 @@ std::vector<Decision> Pool::Step(std::span<const Fact> facts, base::Instant now)
   // 7. Until when nothing is to be done.
   const base::Instant judged = wakes_.empty() ? base::kNever : wakes_.begin()->first;
   const base::Instant wake = std::min(judged, ports_return_);
-  out.push_back(WakeAt{replan_ || !departed_.empty() ? now : wake});
+  out.push_back(WakeAt{planner_->HasNews(now) || !departed_.empty() ? now : wake});
   PROMISE(touched_.empty());
   return out;
 }
@@ -72,15 +72,14 @@ void Pool::Carry(JobView& job, const job::Verdict& verdict, base::Instant now,
 
   const bool in_queue = job.status.stage == job::Stage::kWaiting && !job.spec.managed_elsewhere;
   const bool waits = in_queue || verdict.wants_gang;
-  if (waits != waits_.contains(id) || verdict.wants_gang != wants_.contains(id)) replan_ = true;
   if (verdict.wants_gang)
     wants_.insert(id);
   else
     wants_.erase(id);
   if (waits)
-    PutAsk(AskOf(job, now));
+    planner_->PutAsk(AskOf(job, now));
   else
-    DropAsk(id);
+    planner_->DropAsk(id);
 
   if (job.status.stage == job::Stage::kWaiting || job.status.stage == job::Stage::kEnded ||
       verdict.gone) {

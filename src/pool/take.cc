@@ -76,7 +76,6 @@ void Taker::operator()(const JobApplied& fact) {
         job.status.replicas, [](const auto& replica) { return replica.grant.has_value(); });
     job::Spec spec = fact.spec;
     if (holds) spec.queue = job.spec.queue;  // what it holds stays charged where it was taken
-    if (spec != job.spec) pool_.replan_ = true;
     job.spec = std::move(spec);
   }
   pool_.Touch(fact.identity.id);  // a new one is planned for once it is judged to wait
@@ -91,7 +90,6 @@ void Taker::operator()(const JobLoaded& fact) {
   pool_.written_[fact.identity.id] = fact.status;
   pool_.jobs_.insert_or_assign(fact.identity.id, std::move(job));
   pool_.Touch(fact.identity.id);
-  pool_.replan_ = true;
 }
 
 void Taker::operator()(const JobRemoved& fact) {
@@ -112,31 +110,27 @@ void Taker::operator()(const YieldAsked& fact) {
 }
 
 void Taker::operator()(const QueuePut& fact) {
-  pool_.queues_.Put(fact.spec);
-  pool_.replan_ = true;
+  pool_.planner_->PutQueue(fact.spec);
 }
 
 void Taker::operator()(const QueueRemoved& fact) {
-  pool_.queues_.Remove(fact.name);
-  pool_.replan_ = true;
+  pool_.planner_->RemoveQueue(fact.name);
 }
 
 void Taker::operator()(const NodeSeen& fact) {
-  pool_.fleet_.See(fact.node);
-  pool_.replan_ = true;
+  pool_.planner_->SeeNode(fact.node);
 }
 
 // Its programs may well run: they are asked to leave as if their Pods were deleted, and what they
 // hold is free when their end is told.
 void Taker::operator()(const NodeLost& fact) {
-  pool_.fleet_.Forget(fact.name);
+  pool_.planner_->ForgetNode(fact.name);
   for (auto& [id, job] : pool_.jobs_) {
     for (job::Replica& replica : job.status.replicas) {
       if (!replica.grant || replica.grant->node != fact.name) continue;
       (*this)(PodDeleting{replica.Id(id), {}});
     }
   }
-  pool_.replan_ = true;
 }
 
 void Taker::operator()(const ReplicaStarted& fact) {
@@ -220,22 +214,21 @@ void Taker::operator()(const GpusKept& fact) {
   kept.path = fact.path;
   for (fleet::Grant grant : fact.grants) {
     pool_.ExpectNode(grant);
-    const auto& holder = pool_.fleet_.Find(grant.node)->holder;
+    const auto& holder = pool_.fleet().Find(grant.node)->holder;
     std::erase_if(grant.gpus, [&holder](int gpu) {
       return static_cast<std::size_t>(gpu) < holder.size() && holder[static_cast<std::size_t>(gpu)];
     });
-    pool_.fleet_.Bind(fact.job, grant);
+    pool_.planner_->Bind({.job = fact.job}, grant, now_);
     kept.grants.push_back(std::move(grant));
   }
-  pool_.replan_ = true;
 }
 
 void Taker::operator()(const GpusFreed& fact) {
   const auto found = pool_.kept_.find(fact.job);
   if (found == pool_.kept_.end()) return;
-  for (const fleet::Grant& grant : found->second.grants) pool_.fleet_.Release(fact.job, grant);
+  for (const fleet::Grant& grant : found->second.grants)
+    pool_.planner_->Release(fact.job, grant, now_);
   pool_.kept_.erase(found);
-  pool_.replan_ = true;
 }
 
 }  // namespace pondage::pool

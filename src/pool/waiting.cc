@@ -20,14 +20,25 @@ job::Reason ReasonOf(const plan::Refusal& refusal, const plan::NameOf& name_of) 
           .help = refusal.help};
 }
 
+// So many reasons are told anew in one step.
+constexpr int kRefreshedAtOnce = 200;
+
+bool LacksPorts(const JobView& job) {
+  return job.status.reason && job.status.reason->constraint == "ports";
+}
+
 }  // namespace
+
+Pool::Pool(Settings settings)
+    : settings_(settings), planner_(std::make_unique<plan::Planner>(settings.plan)) {}
 
 plan::Ask Pool::AskOf(const JobView& job, base::Instant now) const {
   plan::Ask ask{.job = job.identity.id,
                 .queue = job.spec.queue,
                 .priority = job.spec.priority,
                 .arrived = job.status.queued,
-                .limit = job.spec.deadline};
+                .limit = job.spec.deadline,
+                .user = job.spec.user};
   for (const auto& [role, index] : job::WantedMembers(job.spec, job.status)) {
     if (ask.groups.empty() || ask.groups.back().role != role) {
       ask.groups.push_back({role, 0, job.spec.roles.at(role).demand});
@@ -42,67 +53,55 @@ plan::Ask Pool::AskOf(const JobView& job, base::Instant now) const {
   return ask;
 }
 
-void Pool::PutAsk(plan::Ask ask) {
-  const auto [found, is_new] = waits_.try_emplace(ask.job, asks_.size());
-  if (is_new) {
-    asks_.push_back(std::move(ask));
-  } else {
-    asks_[found->second] = std::move(ask);
+plan::Holding Pool::HoldingOf(const JobView& job) const {
+  plan::Holding holding{.job = job.identity.id, .queue = job.spec.queue, .user = job.spec.user};
+  if (job.spec.deadline && job.status.start_time) {
+    holding.ends_by = *job.status.start_time + *job.spec.deadline;
   }
-}
-
-void Pool::DropAsk(base::JobId id) {
-  const auto found = waits_.find(id);
-  if (found == waits_.end()) return;
-  const std::size_t place = found->second;
-  waits_.erase(found);
-  if (place + 1 != asks_.size()) {
-    asks_[place] = std::move(asks_.back());
-    waits_.at(asks_[place].job) = place;
-  }
-  asks_.pop_back();
-}
-
-std::vector<plan::Holding> Pool::Holdings() const {
-  std::vector<plan::Holding> holdings;
-  for (const base::JobId id : holding_) {
-    const JobView& job = jobs_.at(id);
-    plan::Holding holding{.job = id, .queue = job.spec.queue};
-    for (const job::Replica& replica : job.status.replicas) {
-      if (replica.grant) holding.gpus += static_cast<int>(replica.grant->gpus.size());
-    }
-    if (job.spec.deadline && job.status.start_time) {
-      holding.ends_by = *job.status.start_time + *job.spec.deadline;
-    }
-    holdings.push_back(std::move(holding));
-  }
-  return holdings;
+  return holding;
 }
 
 void Pool::PlanWaiting(base::Instant now, std::vector<Decision>& out) {
-  replan_ = false;
-  plan::Plan plan = plan::MakePlan({fleet_, queues_, asks_, Holdings()}, now);
-  PROMISE(plan.start.size() + plan.wait.size() == waits_.size());
-
+  const plan::Plan plan = planner_->Cycle(now);
   for (const plan::Placement& placement : plan.start)
     Bind(jobs_.at(placement.job), placement, now, out);
-  waiting_ = std::move(plan.wait);
-  // A reason is for people: with many waiting it is refreshed less often, so that a busy pool does
-  // not spend itself on rewriting the same sentence.
-  const base::Millis refresh{
-      std::max<std::int64_t>(5'000, 10 * static_cast<std::int64_t>(waiting_.size()))};
-  for (const plan::Refusal& refusal : waiting_)
-    Refuse(jobs_.at(refusal.job), refusal, now, refresh);
+  for (const plan::Refusal& news : plan.wait) {
+    JobView& job = jobs_.at(news.job);
+    Refuse(job, planner_->Explain(news.job), now);
+    told_.insert({*job.reason_at, news.job});
+  }
+  RefreshReasons(now);
   JudgeTouched(now, out);  // what was bound settles in the same step
 }
 
-void Pool::Refuse(JobView& job, const plan::Refusal& refusal, base::Instant now,
-                  base::Millis refresh) {
+// A reason is for people: with many waiting it is refreshed less often, and so many at once, so
+// that a busy pool does not spend itself on rewriting the same sentence. An entry of a job that was
+// told something since, or waits no longer, is dropped when its turn comes.
+void Pool::RefreshReasons(base::Instant now) {
+  const auto waiting = static_cast<std::int64_t>(planner_->waiters().size());
+  const base::Millis refresh{std::max<std::int64_t>(5'000, 10 * waiting)};
+  for (int left = kRefreshedAtOnce; left > 0 && !told_.empty(); --left) {
+    const auto [told, id] = *told_.begin();
+    if (now - told < refresh) return;
+    told_.erase(told_.begin());
+    const auto job = jobs_.find(id);
+    if (job == jobs_.end() || !planner_->waiters().contains(id)) continue;
+    if (job->second.reason_at != told) {
+      if (job->second.reason_at) told_.insert({*job->second.reason_at, id});
+      continue;
+    }
+    if (!LacksPorts(job->second)) Refuse(job->second, planner_->Explain(id), now);
+    job->second.reason_at = now;
+    told_.insert({now, id});
+  }
+}
+
+void Pool::Refuse(JobView& job, const plan::Refusal& refusal, base::Instant now) {
   const bool news = !job.status.reason || job.status.reason->id != refusal.id;
   // A start with thousands waiting does not begin by saying to each what was said to it before.
-  if (!job.reason_at) job.reason_at = now;
-  if (!news && now - *job.reason_at < refresh) return;
+  const bool loaded = !job.reason_at;
   job.reason_at = now;
+  if (loaded && !news) return;
   job::Reason reason = ReasonOf(refusal, Names());
   if (job.status.reason == reason) return;
   job.status.reason = std::move(reason);
@@ -125,22 +124,14 @@ job::Status Pool::Preview(const job::Identity& identity, const job::Spec& spec,
       job::Judge(job.identity, job.spec, job.status, false, now, settings_.job);
   plan::Ask ask = AskOf(job, now);
   ask.held = !verdict.wants_gang;
-  const plan::Plan plan = PlanWith(std::move(ask), now);
-  for (const plan::Placement& placement : plan.start) {
-    if (placement.job != identity.id) continue;
-    const std::vector<int> no_ports(placement.grants.size(), 0);
-    job::BindGang(spec, job.status, placement.grants, no_ports, now);
-  }
-  for (const plan::Refusal& refusal : plan.wait) {
-    if (refusal.job == identity.id) job.status.reason = ReasonOf(refusal, Names());
+  const plan::Planner::Preview preview = planner_->Try(std::move(ask), now);
+  if (preview.start) {
+    const std::vector<int> no_ports(preview.start->grants.size(), 0);
+    job::BindGang(spec, job.status, preview.start->grants, no_ports, now);
+  } else {
+    job.status.reason = ReasonOf(preview.refusal, Names());
   }
   return job.status;
-}
-
-plan::Plan Pool::PlanWith(plan::Ask more, base::Instant now) const {
-  std::vector<plan::Ask> asks = asks_;
-  asks.push_back(std::move(more));
-  return plan::MakePlan({fleet_, queues_, asks, Holdings()}, now);
 }
 
 void Pool::WriteStatuses(std::vector<Decision>& out) {
@@ -162,12 +153,12 @@ void Pool::WriteStatuses(std::vector<Decision>& out) {
 // Ended jobs stay until here so that the host can read what it has to write.
 void Pool::DropDeparted() {
   for (const base::JobId id : departed_) {
-    REQUIRE(!holding_.contains(id));
+    REQUIRE(!planner_->holdings().contains(id));
     const auto found = jobs_.find(id);
     REQUIRE(found != jobs_.end());
     wakes_.erase({found->second.wake, id});
     wants_.erase(id);
-    DropAsk(id);
+    planner_->DropAsk(id);
     written_.erase(id);
     jobs_.erase(found);
   }
