@@ -8,6 +8,8 @@
 namespace pondage::fleet {
 namespace {
 
+constexpr std::size_t kMostKnown = 32'000'000;  // 64 MB: then all is worked out anew
+
 // How many times `ask` goes into `free`, at most `at_most`. Nothing asked always fits, even where
 // the machine came back smaller than what runs on it.
 int Times(std::int64_t free, std::int64_t ask, int at_most) {
@@ -104,7 +106,12 @@ int States::Capacity(StateId state, DemandId demand) {
   if (state == kOut) return 0;
   std::vector<std::int16_t>& known = demands_[static_cast<std::size_t>(demand)].capacity;
   const auto at = static_cast<std::size_t>(state);
-  if (known.size() <= at) known.resize(std::max(frees_.size(), known.size() * 2), -1);
+  if (known.size() <= at) {
+    if (known_ > kMostKnown) ForgetCapacities();
+    known_ -= known.size();
+    known.resize(std::max(frees_.size(), known.size() * 2), -1);
+    known_ += known.size();
+  }
   if (known[at] < 0) known[at] = static_cast<std::int16_t>(WorkOut(Of(state), demand));
   return known[at];
 }
@@ -172,8 +179,13 @@ void States::Take(Free& free, DemandId demand, const Pick& pick) const {
 void States::Clear() {
   numbers_.clear();
   frees_.clear();
-  for (Numbered& numbered : demands_) numbered.capacity.clear();
+  ForgetCapacities();
   PROMISE(Number(Free{}) == kOut);
+}
+
+void States::ForgetCapacities() {
+  known_ = 0;
+  for (Numbered& numbered : demands_) numbered.capacity = {};
 }
 
 StateId States::Take(StateId state, const Grant& grant) {

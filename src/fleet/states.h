@@ -108,6 +108,7 @@ class States {
 
   std::int32_t TypeNumber(const std::string& name);
   int WorkOut(const Free& free, DemandId demand) const;
+  void ForgetCapacities();
 
   std::map<std::string, std::int32_t, std::less<>> types_;
   std::vector<Kind> kinds_;
@@ -116,6 +117,7 @@ class States {
   std::vector<const Free*> frees_;
   std::map<Demand, DemandId> demand_numbers_;
   std::vector<Numbered> demands_;
+  std::size_t known_ = 0;  // capacities remembered, of all demands
 };
 
 }  // namespace pondage::fleet

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::int64_t kTotal = 1 << 20;  // weights add up to about this
 constexpr int kUnknown = -2;
+constexpr std::size_t kMostKnown = 4'000'000;  // 64 MB: then all is worked out anew
 
 bool IsAllowed(const fleet::States& states, fleet::DemandId demand, const fleet::Free& free) {
   return free.gpus.empty() || states.Allows(demand, free.kind, 0);
@@ -37,6 +38,7 @@ void Lost::Expect(const std::vector<Typical>& typical) {
 }
 
 void Lost::Clear() {
+  known_ = 0;
   costs_.clear();
   before_.clear();
 }
@@ -75,10 +77,15 @@ void Lost::Supply(const fleet::View& empty) {
   Clear();
 }
 
-const Lost::Cost& Lost::Of(fleet::StateId state, fleet::DemandId demand, int members) {
+Lost::Cost Lost::Of(fleet::StateId state, fleet::DemandId demand, int members) {
+  if (known_ > kMostKnown) Clear();
   std::vector<Cost>& known = costs_[{demand, members}];
   const auto at = static_cast<std::size_t>(state);
-  if (known.size() <= at) known.resize(std::max(states_.count(), known.size() * 2), {0, kUnknown});
+  if (known.size() <= at) {
+    known_ -= known.size();
+    known.resize(std::max(states_.count(), known.size() * 2), {0, kUnknown});
+    known_ += known.size();
+  }
   if (known[at].gpu == kUnknown) known[at] = WorkOut(state, demand, members);
   return known[at];
 }

@@ -42,7 +42,7 @@ class Lost {
     int gpu = -1;           // the best one for a part of a GPU
   };
   // Of `members` of this demand together. Requires that so many fit.
-  const Cost& Of(fleet::StateId state, fleet::DemandId demand, int members);
+  Cost Of(fleet::StateId state, fleet::DemandId demand, int members);
 
  private:
   struct Class {
@@ -65,6 +65,7 @@ class Lost {
   Policy policy_;
   std::vector<Class> classes_;
   std::vector<std::int64_t> prices_;  // by type, of kTotal for each milli
+  std::size_t known_ = 0;             // costs remembered, of all demands
   std::map<std::pair<fleet::DemandId, int>, std::vector<Cost>> costs_;  // by state; gpu -2: not yet
   std::vector<std::int64_t> before_;                                    // by state; -1: not yet
 };
