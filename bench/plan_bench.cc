@@ -150,7 +150,8 @@ void Cannot(benchmark::State& state) {
   Fill(planner, 500, random);
   int job = 0;
   for (auto _ : state) {
-    planner.PutAsk(Gang(++job, 10, job % 2 == 0 ? 9 : 8));
+    ++job;
+    planner.PutAsk(Gang(job, 10, job % 2 == 0 ? 9 : 8));
     benchmark::DoNotOptimize(planner.Cycle({0}));
     benchmark::DoNotOptimize(planner.Explain({job}));
     planner.DropAsk({job});

@@ -71,6 +71,26 @@ TEST(Cases, K7ARemovedQueueCountsUntilItsJobsEnd) {
   EXPECT_EQ(planner.Cycle(Instant{2}).start.size(), 1u);
 }
 
+// Kueue #8309: in a strict queue a blocked head holds back those that want the same, not others.
+TEST(Cases, K6AStrictQueueHoldsBackTheSameKind) {
+  World world;
+  world.Machine("x", 16, "X");
+  world.Machine("y", 40, "Y");
+  PutQueue(world, {.name = "default", .order = queue::Order::kStrict});
+  world.Run(100, "x", 15, "default", Instant{60'000});
+  const std::pair<const char*, int> line[] = {{"X", 8}, {"Y", 8}, {"Y", 4}, {"Y", 2}, {"X", 1}};
+  int job = 0;
+  for (const auto& [type, gpus] : line) {
+    Ask& ask = world.Gang(++job, 1, gpus);
+    ask.groups[0].demand.gpu_type = type;
+    ask.limit = SecondsLong(30);
+  }
+  EXPECT_EQ(world.Started(), (std::vector{2, 3, 4}));
+  EXPECT_EQ(world.Waiting(5).constraint, Constraint::kOrder) << "it would end in time";
+  PutQueue(world, {.name = "default"});
+  EXPECT_EQ(world.Started(), (std::vector{2, 3, 4, 5}));
+}
+
 // Volcano #1860: limit 10, use 9, ask 10.
 TEST(Cases, V5AnAskBeyondTheLimitWaits) {
   World world;

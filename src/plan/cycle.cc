@@ -14,6 +14,29 @@ base::Instant EndOf(base::Instant at, std::optional<base::Millis> limit) {
   return limit ? at + *limit : base::kNever;
 }
 
+bool IsStrict(const queue::Tree& queues, const Cohort& cohort) {
+  const queue::Spec* spec = queues.Find(cohort.bucket->key.queue);
+  return spec != nullptr && spec->order == queue::Order::kStrict;
+}
+
+bool WantTheSame(const fleet::Demand& a, const fleet::Demand& b) {
+  const bool gpus_a = a.gpus > 0 || a.IsPart();
+  const bool gpus_b = b.gpus > 0 || b.IsPart();
+  if (!gpus_a || !gpus_b) return gpus_a == gpus_b;
+  if (a.gpu_type.empty() || b.gpu_type.empty()) return true;
+  const auto accepts = [&b](const std::string& type) {
+    return fleet::IsOfType(fleet::Gpu{.type = type}, b);
+  };
+  return accepts(a.gpu_type) || std::ranges::any_of(a.or_types, accepts);
+}
+
+bool WantTheSame(const Shape& a, const Shape& b) {
+  return std::ranges::any_of(a.parts, [&b](const Part& one) {
+    return std::ranges::any_of(
+        b.parts, [&one](const Part& other) { return WantTheSame(one.demand, other.demand); });
+  });
+}
+
 }  // namespace
 
 void Judge(Ground& ground, Form& form) {
@@ -82,6 +105,7 @@ void Cycle::Offer(Cohort& cohort) {
     if (found.seats) return Start(cohort, ask, form, *std::move(found.seats), limit);
   }
   cohort.keeps.proven = failed->second;
+  if (IsStrict(desk_.queues, cohort)) strict_[ask.queue].push_back(cohort.key.shape);
   blocked_ |= desk_.policy.backfill == Backfill::kLine;
   if (Reserve(ask, form)) {
     desk_.line.Advance(cohort);
@@ -100,7 +124,16 @@ bool Cycle::MayStart(Cohort& cohort, const Form& form) {
   if (form.members > kMostMembers || !form.healthy) return false;
   if (queues.Find(queue) == nullptr || queues.HeldAt(queue)) return false;
   if (queues.NeverFits(queue, form.charge) || IsThrottled(cohort)) return false;
-  return PassesLimits(cohort, form);
+  return !IsHeldBack(cohort, form) && PassesLimits(cohort, form);
+}
+
+// In a strict queue nobody passes one who waits for the same kind of resource.
+bool Cycle::IsHeldBack(const Cohort& cohort, const Form& form) const {
+  const auto waiting = strict_.find(cohort.bucket->key.queue);
+  if (waiting == strict_.end()) return false;
+  return std::ranges::any_of(waiting->second, [&](ShapeId shape) {
+    return WantTheSame(*desk_.ground.Of(shape).shape, *form.shape);
+  });
 }
 
 bool Cycle::PassesLimits(Cohort& cohort, const Form& form) {

@@ -59,6 +59,7 @@ class Cycle {
   void Show(std::size_t node);
   Found TryShorter(const Ask& ask, const Form& form, std::optional<base::Millis>& limit);
   bool IsThrottled(const Cohort& cohort) const;
+  bool IsHeldBack(const Cohort& cohort, const Form& form) const;
   void Start(Cohort& cohort, const Ask& ask, const Form& form, std::vector<Seat> seats,
              std::optional<base::Millis> limit);
   bool Reserve(const Ask& ask, const Form& form);
@@ -88,9 +89,10 @@ class Cycle {
   // Machines of which GPUs, or anything, might still be given to later gangs.
   std::vector<std::size_t> with_gpus_;
   std::vector<std::size_t> with_any_;
-  std::map<ShapeId, bool> kept_;     // for these shapes for unknown time; whole machines or not
-  std::map<ShapeId, Verdict> room_;  // after all starts
-  bool blocked_ = false;             // Backfill::kLine: somebody waits
+  std::map<ShapeId, bool> kept_;  // for these shapes for unknown time; whole machines or not
+  std::map<std::string, std::vector<ShapeId>> strict_;  // who waits in a strict queue
+  std::map<ShapeId, Verdict> room_;                     // after all starts
+  bool blocked_ = false;                                // Backfill::kLine: somebody waits
 };
 
 // Fits the shape on an empty fleet? Writes what is known of it into the form.

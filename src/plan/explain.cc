@@ -394,7 +394,9 @@ void Explainer::NameAhead(const Waiter& waiter, const Pool& pool, Refusal& refus
   for (std::size_t i = 0; i < std::min<std::size_t>(3, first.size()); ++i) {
     refusal.ahead.push_back(first[i]);
   }
-  if (refusal.constraint != Constraint::kOrder || first.empty() || !foreseeable) return;
+  const queue::Spec* spec = desk_.queues.Find(waiter.ask.queue);
+  const bool strict = spec != nullptr && spec->order == queue::Order::kStrict;
+  if (refusal.constraint != Constraint::kOrder || first.empty() || !foreseeable || strict) return;
   refusal.constraint = Constraint::kReserved;
   refusal.id = "PND-Q021";
   refusal.until = starts;
