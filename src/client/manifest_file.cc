@@ -87,4 +87,16 @@ std::string NextName(const std::string& stem, const std::vector<json::value>& jo
   return fmt::format("{}-{}", stem, last + 1);
 }
 
+base::Result<std::string> UnderFreeName(std::string name, bool chosen, const Offer& offer) {
+  constexpr int kMostNames = 50;
+  const std::string stem = NumberlessStem(name);
+  for (int tries = 1;; ++tries) {
+    auto accepted = offer(name);
+    if (accepted) return name;
+    const bool taken = accepted.error().kind == base::Kind::kAlreadyExists;
+    if (!taken || chosen || tries == kMostNames) return std::unexpected(accepted.error());
+    name = fmt::format("{}-{}", stem, NumberOf(name) + 1);
+  }
+}
+
 }  // namespace pondage::client

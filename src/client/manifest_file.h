@@ -3,6 +3,7 @@
 // Pure but for reading the file.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,5 +29,10 @@ std::string NumberlessStem(std::string_view name);
 int NumberOf(std::string_view name);
 // The stem with the next number behind those of `jobs`.
 std::string NextName(const std::string& stem, const std::vector<json::value>& jobs);
+
+// Offers `name`; while it is taken (others submit at the same moment) and was not `chosen` by a
+// person, the stem with the next number. The name that was accepted.
+using Offer = std::function<base::Result<void>(const std::string& name)>;
+base::Result<std::string> UnderFreeName(std::string name, bool chosen, const Offer& offer);
 
 }  // namespace pondage::client

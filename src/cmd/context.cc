@@ -57,12 +57,14 @@ void Context::Note(std::string_view text) const {
   terminal::Note(screen_, text);
 }
 
+void Context::Warn(std::string_view text) const {
+  Note(screen_.Err(terminal::Tint::kYellow, screen_.Pick("warning", "警告")) + ": " +
+       terminal::Plain(text) + "\n");
+}
+
 void Context::NoteWarnings() {
   if (client_ == nullptr) return;
-  for (const std::string& text : client_->TakeWarnings()) {
-    Note(screen_.Err(terminal::Tint::kYellow, screen_.Pick("warning", "警告")) + ": " +
-         terminal::Plain(text) + "\n");
-  }
+  for (const std::string& text : client_->TakeWarnings()) Warn(text);
 }
 
 std::string Absolute(const std::string& path) {

@@ -40,6 +40,8 @@ class Context {
   void Print(std::string_view text) const;
   // Progress and warnings, to stderr; nothing under --quiet.
   void Note(std::string_view text) const;
+  // "warning: ...", to stderr.
+  void Warn(std::string_view text) const;
   // Warnings of the server since the last call, to stderr.
   void NoteWarnings();
 

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <random>
 
 #include "client/kube.h"
 #include "client/manifest_file.h"
@@ -28,19 +27,10 @@ using base::Kind;
 
 const std::string kQueues = "/apis/pondage.dev/v1alpha1/queues/";
 constexpr const char* kCopies = "work";  // below the server's data directory
-constexpr int kMostNames = 50;  // tries of a number behind the name, when others submit at once
 
 std::string LoginName() {
   const passwd* entry = getpwuid(geteuid());
   return entry == nullptr ? std::to_string(geteuid()) : std::string(entry->pw_name);
-}
-
-std::string RandomLetters() {
-  constexpr std::string_view kLetters = "bcdfghjklmnpqrstvwxz2456789";
-  std::random_device device;
-  std::string letters;
-  for (int i = 0; i < 6; ++i) letters += kLetters[device() % kLetters.size()];
-  return letters;
 }
 
 // One `pondage run`, from its flags to the job's end.
@@ -48,14 +38,6 @@ class Run {
  public:
   explicit Run(Context& context)
       : context_(context), line_(context.line()), screen_(context.screen()) {}
-  ~Run() {
-    // A copy that no job uses is of no use to anybody.
-    std::error_code ignored;
-    if (copied_ && !sent_) std::filesystem::remove_all(place_.work_copy, ignored);
-  }
-  Run(const Run&) = delete;
-  Run& operator=(const Run&) = delete;
-
   base::Result<int> Go();
 
  private:
@@ -69,7 +51,7 @@ class Run {
   base::Result<view::JobView> Plan();
   base::Result<bool> GoAhead(const view::JobView& planned);
   base::Result<void> Send();
-  void SetCopy();
+  void Name(const std::string& name);
   std::string QueueFacts(const std::string& queue);
 
   Context& context_;
@@ -79,11 +61,9 @@ class Run {
   submission::RunWish wish_;
   submission::RunPlace place_;
   submission::PlanFacts facts_;
-  submission::CopyPlan copy_;
-  std::string folder_, data_dir_, stem_, random_;
+  std::optional<submission::WorkCopy> copy_;
+  std::string folder_, data_dir_;
   bool local_ = false;  // the server's data directory can be written from here
-  bool copied_ = false;
-  bool sent_ = false;
 };
 
 base::Result<void> Run::FindServerFacts() {
@@ -121,9 +101,8 @@ base::Result<void> Run::FindPython() {
   }
   facts_.program += ")";
   if (tensorflow && tensorflow->version.empty()) {
-    context_.Note(fmt::format(
-        fmt::runtime(screen_.Pick("{}: no TensorFlow in {}\n", "{}: {} 中没有 TensorFlow\n")),
-        screen_.Err(terminal::Tint::kYellow, screen_.Pick("warning", "警告")), python.prefix));
+    context_.Warn(fmt::format(
+        fmt::runtime(screen_.Pick("no TensorFlow in {}", "{} 中没有 TensorFlow")), python.prefix));
   }
   const json::value environment = {{"image", wish_.image}, {"path", python.prefix}};
   auto recorded = client_->Post("/pondage/v1/environments", environment);
@@ -143,9 +122,8 @@ void Run::WarnOfNoScript() const {
       std::filesystem::exists(folder_ + "/" + script, error)) {
     return;
   }
-  context_.Note(fmt::format(
-      fmt::runtime(screen_.Pick("{}: no {} in {}\n", "{0}: {2} 中没有 {1}\n")),
-      screen_.Err(terminal::Tint::kYellow, screen_.Pick("warning", "警告")), script, folder_));
+  context_.Warn(
+      fmt::format(fmt::runtime(screen_.Pick("no {0} in {1}", "{1} 中没有 {0}")), script, folder_));
 }
 
 base::Result<void> Run::FindCopy() {
@@ -163,20 +141,20 @@ base::Result<void> Run::FindCopy() {
         "the working directory cannot be copied there: use --no-copy with a shared directory");
   }
   TRY(const auto limit, line_.Size("copy-limit"));
-  TRY(copy_, submission::PlanCopy(folder_, limit.value_or(base::Bytes{std::int64_t{1} << 30})));
-  random_ = RandomLetters();
+  TRY(auto plan, submission::PlanCopy(folder_, limit.value_or(base::Bytes{std::int64_t{1} << 30})));
+  copy_.emplace(data_dir_ + "/" + kCopies, place_.space, std::move(plan));
   return {};
 }
 
-void Run::SetCopy() {
-  if (line_.Has("no-copy")) return;
-  place_.work_copy =
-      fmt::format("{}/{}/{}.{}-{}", data_dir_, kCopies, place_.space, wish_.name, random_);
+void Run::Name(const std::string& name) {
+  wish_.name = name;
+  if (!copy_) return;
+  place_.work_copy = copy_->PathFor(name);
   place_.directory = place_.work_copy;
   facts_.copy =
       phrase::Fill(screen_.Pick("{n:file|files}, {size} -> {path}", "{n} 个文件, {size} -> {path}"),
-                   {{"n", std::to_string(copy_.files.size())},
-                    {"size", terminal::SizeText(copy_.size)},
+                   {{"n", std::to_string(copy_->plan().files.size())},
+                    {"size", terminal::SizeText(copy_->plan().size)},
                     {"path", place_.work_copy}});
 }
 
@@ -188,12 +166,12 @@ base::Result<void> Run::Prepare() {
   TRY_DO(FindServerFacts());
   TRY_DO(FindCopy());
   TRY_DO(FindPython());
-  stem_ = wish_.name;
-  if (!wish_.named) {
-    TRY(const auto jobs, client::ListAll(*client_, client::TfJobPath(place_.space)));
-    wish_.name = client::NextName(stem_, jobs);
+  if (wish_.named) {
+    Name(wish_.name);
+    return {};
   }
-  SetCopy();
+  TRY(const auto jobs, client::ListAll(*client_, client::TfJobPath(place_.space)));
+  Name(client::NextName(wish_.name, jobs));
   return {};
 }
 
@@ -223,6 +201,7 @@ base::Result<void> Run::CheckQueue() {
   if (object || object.error().kind != Kind::kNotFound) return {};
   TRY(const auto queues, client::ListAll(*client_, "/apis/pondage.dev/v1alpha1/queues"));
   std::vector<std::string> names;
+  names.reserve(queues.size());
   for (const json::value& queue : queues)
     names.push_back(client::Text(queue, {"metadata", "name"}));
   return Fail(Kind::kNotFound, "PND-C022", wish_.queue,
@@ -239,7 +218,7 @@ std::string Run::QueueFacts(const std::string& queue) {
     if (!value.empty())
       facts.push_back(fmt::format("{} {}", screen_.Pick(english, chinese), value));
   };
-  add("guarantee", "保证", gpus({"spec", "guarantee", "nvidia.com/gpu"}));
+  add("guarantee", "保障", gpus({"spec", "guarantee", "nvidia.com/gpu"}));
   add("used", "已用", gpus({"status", "used", "nvidia.com/gpu"}));
   add("limit", "上限", gpus({"spec", "limit", "nvidia.com/gpu"}));
   return facts.empty() ? "" : "(" + terminal::Join(facts, ", ") + ")";
@@ -272,20 +251,14 @@ base::Result<bool> Run::GoAhead(const view::JobView& planned) {
 }
 
 base::Result<void> Run::Send() {
-  if (!place_.work_copy.empty()) {
-    TRY_DO(submission::MakeCopy(copy_, place_.work_copy));
-    copied_ = true;
-  }
-  for (int tries = 0;; ++tries) {
-    auto made =
-        client_->Post(client::TfJobPath(place_.space), submission::MakeTfJob(wish_, place_));
-    if (made) break;
-    const bool taken =
-        made.error().kind == Kind::kAlreadyExists && !wish_.named && tries < kMostNames;
-    if (!taken) return std::unexpected(made.error());
-    wish_.name = fmt::format("{}-{}", stem_, client::NumberOf(wish_.name) + 1);
-  }
-  sent_ = true;
+  const auto offer = [&](const std::string& name) -> base::Result<void> {
+    Name(name);
+    if (copy_) TRY_DO(copy_->BelongTo(name));
+    TRY_DO(client_->Post(client::TfJobPath(place_.space), submission::MakeTfJob(wish_, place_)));
+    return {};
+  };
+  TRY_DO(client::UnderFreeName(wish_.name, wish_.named, offer));
+  if (copy_) copy_->Keep();
   return {};
 }
 

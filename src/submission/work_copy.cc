@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <random>
+#include <utility>
 
 #include "client/kubeconfig.h"
 #include "terminal/text.h"
@@ -254,6 +256,49 @@ base::Result<void> MakeCopy(const CopyPlan& plan, const std::string& target) {
     }
     if (error) return fail(to.string(), error);
   }
+  return {};
+}
+
+namespace {
+
+std::string RandomLetters() {
+  constexpr std::string_view kLetters = "bcdfghjklmnpqrstvwxz2456789";
+  std::random_device device;
+  std::string letters;
+  for (int i = 0; i < 6; ++i) letters += kLetters[device() % kLetters.size()];
+  return letters;
+}
+
+}  // namespace
+
+WorkCopy::WorkCopy(std::string folder, std::string space, CopyPlan plan)
+    : folder_(std::move(folder)),
+      space_(std::move(space)),
+      letters_(RandomLetters()),
+      plan_(std::move(plan)) {}
+
+WorkCopy::~WorkCopy() {
+  std::error_code ignored;
+  if (made_) fs::remove_all(*made_, ignored);
+}
+
+std::string WorkCopy::PathFor(const std::string& job) const {
+  return fmt::format("{}/{}.{}-{}", folder_, space_, job, letters_);
+}
+
+base::Result<void> WorkCopy::BelongTo(const std::string& job) {
+  const std::string path = PathFor(job);
+  if (!made_) {
+    TRY_DO(MakeCopy(plan_, path));
+  } else if (*made_ != path) {
+    std::error_code error;
+    fs::rename(*made_, path, error);
+    if (error) {
+      return Fail(Kind::kInvalid, "PND-C010", "",
+                  fmt::format("cannot rename {} to {}: {}", *made_, path, error.message()));
+    }
+  }
+  made_ = path;
   return {};
 }
 

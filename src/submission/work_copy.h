@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,5 +44,27 @@ base::Result<CopyPlan> PlanCopy(const std::string& directory, base::Bytes limit)
 // Into `target`, which must not exist; it and what it holds are readable by the owner only.
 // Whatever was made is taken away again on an error.
 base::Result<void> MakeCopy(const CopyPlan& plan, const std::string& target);
+
+// A job's copy from its making until the job is sent. The server knows a job's copy by its name,
+// `<namespace>.<job>-<letters>`, so it is named anew with the job. What is not kept goes with this.
+class WorkCopy {
+ public:
+  // Below `folder`, for a job of this namespace; makes nothing.
+  WorkCopy(std::string folder, std::string space, CopyPlan plan);
+  ~WorkCopy();
+  WorkCopy(const WorkCopy&) = delete;
+  WorkCopy& operator=(const WorkCopy&) = delete;
+
+  std::string PathFor(const std::string& job) const;
+  // Made, or renamed, so that it lies at PathFor(job).
+  base::Result<void> BelongTo(const std::string& job);
+  void Keep() { made_.reset(); }  // a job uses it
+  const CopyPlan& plan() const { return plan_; }
+
+ private:
+  std::string folder_, space_, letters_;
+  CopyPlan plan_;
+  std::optional<std::string> made_;
+};
 
 }  // namespace pondage::submission
