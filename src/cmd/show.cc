@@ -1,4 +1,4 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
@@ -77,16 +77,13 @@ std::string CommandOf(const json::value& object) {
 }
 
 std::string GpuList(const view::ReplicaView& replica) {
-  std::vector<std::string> gpus;
-  for (const std::int64_t gpu : replica.gpus) gpus.push_back(std::to_string(gpu));
-  return gpus.empty() ? "-" : terminal::Join(gpus, ",");
+  return replica.gpus.empty() ? "-" : fmt::format("{}", fmt::join(replica.gpus, ","));
 }
 
-std::string ExitText(const view::ReplicaView& replica) {
-  if (!replica.exit_code) return "-";
-  std::string text = std::to_string(*replica.exit_code);
-  if (!replica.exit_reason.empty()) text += " " + replica.exit_reason;
-  if (!replica.exit_message.empty()) text += ": " + replica.exit_message;
+std::string ExitText(std::int64_t code, const std::string& reason, const std::string& message) {
+  std::string text = std::to_string(code);
+  if (!reason.empty()) text += " " + reason;
+  if (!message.empty()) text += ": " + message;
   return text;
 }
 
@@ -102,9 +99,25 @@ std::string Replicas(const view::JobView& job, const terminal::Screen& screen) {
                           {GpuList(replica)},
                           {std::to_string(replica.restarts)},
                           {replica.step < 0 ? "-" : std::to_string(replica.step)},
-                          {ExitText(replica)}});
+                          {replica.exit_code ? ExitText(*replica.exit_code, replica.exit_reason,
+                                                        replica.exit_message)
+                                             : "-"}});
   }
   return job.replicas.empty() ? "" : "\n" + table.Text(screen);
+}
+
+// Why it started again, the last times.
+std::string Restarts(const view::JobView& job, const terminal::Screen& screen, base::Instant now) {
+  terminal::Table table;
+  table.headings = {screen.Pick("RESTARTED", "重启时间"), screen.Pick("ATTEMPT", "尝试"),
+                    screen.Pick("BECAUSE OF", "起因"), screen.Word("EXIT")};
+  for (const view::PastView& past : job.history) {
+    table.rows.push_back({{past.at ? terminal::Moment(*past.at, now) : "-"},
+                          {std::to_string(past.attempt)},
+                          {past.replica},
+                          {ExitText(past.code, past.reason, past.message)}});
+  }
+  return job.history.empty() ? "" : "\n" + table.Text(screen);
 }
 
 std::string Facts(const view::JobView& job, const json::value& object,
@@ -121,6 +134,7 @@ std::string Facts(const view::JobView& job, const json::value& object,
   fact("queue", "队列", job.queue);
   fact("user", "用户", job.user);
   std::vector<std::string> asked;
+  asked.reserve(job.asked.size());
   for (const auto& [role, count] : job.asked) asked.push_back(fmt::format("{} x {}", count, role));
   fact("asks for", "需求", fmt::format("{}; {} GPU", terminal::Join(asked, ", "), job.gpus));
   fact("image", "镜像", job.image);
@@ -167,7 +181,8 @@ base::Result<int> ShowMain(Context& context) {
     return terminal::kDone;
   }
   const base::Instant now = terminal::Now();
-  std::string out = Facts(job, object, screen, now) + Replicas(job, screen);
+  std::string out =
+      Facts(job, object, screen, now) + Replicas(job, screen) + Restarts(job, screen, now);
   TRY(const auto line, TimeLine(*client, job));
   if (!line.empty()) {
     terminal::Table table;

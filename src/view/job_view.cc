@@ -188,6 +188,14 @@ void ReadStatus(const json::value& job, JobView& view) {
     view.replicas.push_back(ViewReplica(replica, view.name));
     view.step = std::max(view.step, view.replicas.back().step);
   }
+  for (const json::value& past : client::Items(*ours, {"history"})) {
+    view.history.push_back({.attempt = client::NumberOr(past, {"attempt"}, 0),
+                            .replica = client::Text(past, {"replica"}),
+                            .code = client::NumberOr(past, {"code"}, 0),
+                            .reason = client::Text(past, {"reason"}),
+                            .message = client::Text(past, {"message"}),
+                            .at = client::Time(past, {"time"})});
+  }
   // One that runs by its conditions, but of which nothing runs.
   const auto is_down = [](const ReplicaView& replica) { return replica.restart_at.has_value(); };
   if (view.state == JobState::kRunning && !view.replicas.empty() &&

@@ -51,6 +51,15 @@ struct ReplicaView {
   std::optional<base::Instant> restart_at;  // it ended and waits for this to be started again
 };
 
+// An exit after which somebody started again.
+struct PastView {
+  std::int64_t attempt = 0;
+  std::string replica;  // "worker-1"
+  std::int64_t code = 0;
+  std::string reason, message;
+  std::optional<base::Instant> at;
+};
+
 struct WaitReason {
   std::string id;  // "PND-Q007"
   std::string constraint;
@@ -87,6 +96,7 @@ struct JobView {
   std::string drain;
   std::vector<std::pair<std::string, int>> asked;  // role, replicas: as the specification has it
   std::vector<ReplicaView> replicas;
+  std::vector<PastView> history;  // the last restarts, oldest first
 
   bool collective() const { return asked.size() > 1 || (!asked.empty() && asked[0].second > 1); }
 };

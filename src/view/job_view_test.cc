@@ -29,6 +29,21 @@ std::string True(const std::string& type) {
   return R"({"type":")" + type + R"(","status":"True","message":"m"})";
 }
 
+TEST(JobView, TheLastRestarts) {
+  const JobView job = ViewJob(Job(True("Running"), R"({"stage":"bound","attempt":3,"history":[
+      {"attempt":1,"replica":"worker-1","code":137,"reason":"OOMKilled","message":"8 GiB",
+       "time":"2026-12-01T07:30:00Z"},
+      {"attempt":2,"replica":"worker-0","code":1,"reason":"Error","time":"2026-12-01T08:30:00Z"}]})"));
+  ASSERT_EQ(job.history.size(), 2u);
+  EXPECT_EQ(job.history[0].attempt, 1);
+  EXPECT_EQ(job.history[0].replica, "worker-1");
+  EXPECT_EQ(job.history[0].code, 137);
+  EXPECT_EQ(job.history[0].reason, "OOMKilled");
+  EXPECT_EQ(job.history[0].message, "8 GiB");
+  EXPECT_EQ(job.history[1].at, base::Instant{1'796'113'800'000});
+  EXPECT_TRUE(ViewJob(Job(True("Running"), "{}")).history.empty());
+}
+
 TEST(JobView, StatesFromConditionsAndStage) {
   struct Row {
     std::string_view says;
