@@ -126,6 +126,13 @@ base::Result<std::string> NameOf(std::string_view image) {
 
 }  // namespace
 
+std::string TextOf(const Environment& environment) {
+  std::string versions = "Python " + environment.python;
+  if (!environment.tensorflow.empty()) versions += ", TensorFlow " + environment.tensorflow;
+  if (!environment.keras.empty()) versions += ", Keras " + environment.keras;
+  return environment.prefix + " (" + versions + ")";
+}
+
 base::Result<Environment> ProbeEnvironment(const std::string& prefix) {
   const std::string python = prefix + "/bin/python";
   if (!prefix.starts_with('/')) return std::unexpected(Unusable(prefix, "is no absolute path"));

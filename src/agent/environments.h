@@ -23,6 +23,9 @@ struct Environment {
   bool operator==(const Environment&) const = default;
 };
 
+// "/opt/tf (Python 3.11.2, TensorFlow 2.15.0, Keras 2.15.0)": versions as they were registered.
+std::string TextOf(const Environment& environment);
+
 class Environments {
  public:
   explicit Environments(std::string data_dir) : data_dir_(std::move(data_dir)) {}

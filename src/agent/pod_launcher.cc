@@ -146,6 +146,11 @@ base::Result<port::Launch> PodLauncher::LaunchOf(const std::string& pod_body, in
   return launch;
 }
 
+std::string PodLauncher::ServedBy(const std::string& image) {
+  const auto environment = environments_.For(image);
+  return environment ? TextOf(*environment) : "";
+}
+
 // The annotation is the author's word: it is taken only for what `pondage run` made for this very
 // job.
 void PodLauncher::Discard(const std::string& job_body) {

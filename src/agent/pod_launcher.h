@@ -35,6 +35,7 @@ class PodLauncher : public port::Launcher {
   PodLauncher(LaunchSettings settings, DataOf data_of);
 
   base::Result<port::Launch> LaunchOf(const std::string& pod_body, int start) override;
+  std::string ServedBy(const std::string& image) override;
   // Removes the job's working copy, when it lies below the data directory.
   void Discard(const std::string& job_body) override;
 

@@ -100,7 +100,12 @@ api::Response OwnViews::Info(const api::Request& request) const {
   const auto free = store_.FreeBytes();
   const bool all = request.identity.admin;  // their sentences name objects of everybody
   const std::vector<std::string> nothing;
+  json::value served;  // null: nothing serves the image that was asked for
+  if (const std::string image = request.query.Get("image"); !image.empty()) {
+    if (const auto environment = environments_.For(image)) served = agent::TextOf(*environment);
+  }
   return Json({{"version", PONDAGE_VERSION},
+               {"servedBy", std::move(served)},
                {"dataDir", data_dir_},
                {"user", request.identity.name},
                {"freeBytes", free ? json::value(free->value) : json::value(nullptr)},

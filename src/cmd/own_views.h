@@ -1,6 +1,6 @@
 // What the server tells and does beside Kubernetes' API: itself, its environments, a backup.
 //
-//   GET    /pondage/v1/info
+//   GET    /pondage/v1/info                  ?image=: what serves it
 //   GET    /pondage/v1/environments          POST {image, path}          DELETE ?image=
 //   POST   /pondage/v1/backup {path}
 //

@@ -1,20 +1,67 @@
 #include <fmt/core.h>
 
+#include <set>
+
 #include "client/apply.h"
 #include "client/kube.h"
 #include "client/manifest_file.h"
 #include "cmd/context.h"
 #include "cmd/mains.h"
+#include "phrase/phrase.h"
 #include "terminal/trouble.h"
 
 namespace pondage::cmd {
-using base::Kind;
+namespace {
+
+// The images of a job by tag: what they stand for may have changed. One with a digest may not, and
+// a replica that names its interpreter itself runs with that one.
+std::set<std::string> TagsOf(const json::value& job) {
+  std::set<std::string> tags;
+  for (const auto& [role, spec] : client::Members(job, {"spec", "tfReplicaSpecs"})) {
+    if (client::Find(spec, {"template", "metadata", "annotations", "pondage.dev/environment"}))
+      continue;
+    for (const json::value& container : client::Items(spec, {"template", "spec", "containers"})) {
+      const std::string image = client::Text(container, {"image"});
+      if (client::Text(container, {"name"}) == "tensorflow" && !image.contains('@'))
+        tags.insert(image);
+    }
+  }
+  return tags;
+}
+
+// Under --same-digest each tag is served by what served it when the job was bound, or PND-E006;
+// without, a warning tells what is different.
+base::Result<void> CheckServed(Context& context, client::Client& client, const json::value& job) {
+  const terminal::Screen& screen = context.screen();
+  const bool same = context.line().Has("same-digest");
+  for (const std::string& image : TagsOf(job)) {
+    const std::string then = client::Text(job, {"status", "pondage", "environments", image});
+    if (then.empty() && !same) continue;
+    TRY(const json::value info,
+        client.Get("/pondage/v1/info?image=" + client::PercentEncode(image)));
+    const std::string now = client::Text(info, {"servedBy"});
+    if (!then.empty() && now == then) continue;
+    const std::string text = phrase::Fill(
+        screen.Pick("image {image} is served by {now}; when job {job} ran, by {then}",
+                    "镜像 {image} 现在对应 {now}; 作业 {job} 运行时对应 {then}"),
+        {{"image", image},
+         {"job", client::Text(job, {"metadata", "name"})},
+         {"now", now.empty() ? screen.Pick("nothing", "无") : now},
+         {"then", then.empty() ? screen.Pick("what was not recorded", "未记录的环境") : then}});
+    if (same) return base::Fail(base::Kind::kForbidden, "PND-E006", "", text);
+    context.Warn(text);
+  }
+  return {};
+}
+
+}  // namespace
 
 base::Result<int> RerunMain(Context& context) {
   TRY(client::Client * client, context.Server());
   TRY(const std::string space, context.Space());
   const std::string& old = context.line().words[0];
   TRY(const json::value object, client->Get(client::TfJobPath(space, old)));
+  TRY_DO(CheckServed(context, *client, object));
   json::object again{{"apiVersion", "kubeflow.org/v1"},
                      {"kind", "TFJob"},
                      {"spec", *client::Find(object, {"spec"})}};
@@ -30,20 +77,19 @@ base::Result<int> RerunMain(Context& context) {
       policy != nullptr && policy->is_object()) {
     policy->as_object()["suspend"] = false;
   }
-  const std::string stem = client::NumberlessStem(old);
-  TRY(const auto present, client::ListAll(*client, client::TfJobPath(space)));
   std::string name = context.line().Value("name");
   const bool chosen = !name.empty();
-  if (!chosen) name = client::NextName(stem, present);
-  for (int attempt = 0;; ++attempt) {
-    metadata["name"] = name;
-    again["metadata"] = metadata;
-    auto made = client->Post(client::TfJobPath(space), again);
-    if (made) break;
-    if (chosen || made.error().kind != Kind::kAlreadyExists || attempt > 20)
-      return std::unexpected(made.error());
-    name = fmt::format("{}-{}", stem, client::NumberOf(name) + 1);
+  if (!chosen) {
+    TRY(const auto present, client::ListAll(*client, client::TfJobPath(space)));
+    name = client::NextName(client::NumberlessStem(old), present);
   }
+  const auto offer = [&](const std::string& wanted) -> base::Result<void> {
+    metadata["name"] = wanted;
+    again["metadata"] = metadata;
+    TRY_DO(client->Post(client::TfJobPath(space), again));
+    return {};
+  };
+  TRY(name, client::UnderFreeName(name, chosen, offer));
   context.NoteWarnings();
   context.Print(name + "\n");
   context.Note(fmt::format(fmt::runtime(context.screen().Pick("now: pondage logs -f {}\n",

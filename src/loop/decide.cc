@@ -75,6 +75,7 @@ void Turner::Decide(const pool::MakePod& decision) {
   const auto pod = manifest::MakePod(job.identity, job.spec, job.status, *replica,
                                      place == nullptr ? nullptr : &place->node, now_);
   PutObject(key, pod, false, std::nullopt);
+  NoteServed(job, id.role);
   const port::Key service = ReplicaKey("services", job.identity, id.role, id.index);
   if (!pending_.Exists(service)) {
     PutObject(service, manifest::MakeService(job.identity, job.spec, *replica, now_), false,
@@ -138,9 +139,38 @@ void Turner::Decide(const pool::SetStatus& decision) {
     return;
   }
   ShowReplicas(job);
-  (*object)["status"] = manifest::EncodeStatus(job.status);
+  boost::json::object status = manifest::EncodeStatus(job.status);
+  TellServed(job, *object, status);
+  (*object)["status"] = std::move(status);
   PutObject(JobKey(job.identity), *object, /*live=*/true, std::nullopt);
   loop_.queue_due_ = std::min(loop_.queue_due_, now_ + base::Millis{1'000});
+}
+
+void Turner::NoteServed(const pool::JobView& job, base::Role role) {
+  const auto found = job.spec.roles.find(role);
+  if (found == job.spec.roles.end()) return;
+  const std::string& image = found->second.image;
+  auto& served = served_[job.identity.id];
+  if (served.contains(image)) return;
+  served[image] = loop_.launcher_.ServedBy(image);
+}
+
+// What its images stood for when it was bound last. It stands beside the pool's own status, which
+// is written anew each time.
+void Turner::TellServed(const pool::JobView& job, const boost::json::object& old,
+                        boost::json::object& status) const {
+  boost::json::object images;
+  const boost::json::value* at = old.if_contains("status");
+  for (const char* member : {"pondage", "environments"}) {
+    at = at != nullptr && at->is_object() ? at->get_object().if_contains(member) : nullptr;
+  }
+  if (at != nullptr && at->is_object()) images = at->get_object();
+  if (const auto bound = served_.find(job.identity.id); bound != served_.end()) {
+    for (const auto& [image, text] : bound->second) {
+      if (!text.empty()) images[image] = text;
+    }
+  }
+  if (!images.empty()) status["pondage"].as_object()["environments"] = std::move(images);
 }
 
 // Each Pod whose replica looks different from what was last written of it gets its status anew.

@@ -249,6 +249,25 @@ TEST_F(LoopTest, AReplicaThatCannotBeLaunchedFailsItsJobWithTheReason) {
   })) << "said where kubectl describe shows it";
 }
 
+TEST_F(LoopTest, WhatServedTheImageIsToldFromTheBindOn) {
+  const auto told = [&](const std::string& job) {
+    const auto pondage = Stored(kTfJobs, job).at("status").at("pondage").as_object();
+    const auto* served = pondage.if_contains("environments");
+    return served == nullptr ? std::string("nothing") : boost::json::serialize(*served);
+  };
+  launcher_.served = "/opt/a";
+  ASSERT_TRUE(Create(kTfJobs, "default", Job("runs", 2)));
+  ASSERT_TRUE(Create(kTfJobs, "default", Job("waits", 1)));
+  EXPECT_EQ(told("runs"), R"({"tf":"tf by /opt/a"})");
+  EXPECT_EQ(told("waits"), "nothing");
+  launcher_.served = "/opt/b";
+  MakeLoop();
+  loop_->Turn();
+  ASSERT_TRUE(Delete("pods", "runs-worker-0"));
+  loop_->Turn();
+  EXPECT_EQ(told("runs"), R"({"tf":"tf by /opt/a"})") << "that is what it runs with";
+}
+
 TEST_F(LoopTest, ANewLoopTakesOverWhatRuns) {
   ASSERT_TRUE(Create(kTfJobs, "default", Job("a", 1)).has_value());
   loop_->Tell(port::Started{.uid = runner_.last_uid, .at = clock_.Now()});

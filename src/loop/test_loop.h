@@ -57,7 +57,11 @@ class UidLauncher : public port::Launcher {
                         .start = start};
   }
   void Discard(const std::string& job_body) override { discarded.push_back(job_body); }
+  std::string ServedBy(const std::string& image) override {
+    return served.empty() ? "" : image + " by " + served;
+  }
   bool fails = false;
+  std::string served;
   std::vector<std::string> discarded;
 };
 

@@ -103,6 +103,9 @@ class Turner {
   void Decide(const pool::ForgetJob& decision);
   void Decide(const pool::JobEnded& decision);
   void Decide(const pool::WakeAt& decision);
+  void NoteServed(const pool::JobView& job, base::Role role);
+  void TellServed(const pool::JobView& job, const boost::json::object& old,
+                  boost::json::object& status) const;
   void ShowReplicas(const pool::JobView& job);
   void ShowPod(const pool::JobView& job, const job::Replica& replica);
   void ShowQueues();
@@ -126,6 +129,7 @@ class Turner {
   std::vector<pool::Fact> facts_;
   std::vector<Answer> answers_;
   std::vector<Order> orders_;
+  std::map<base::JobId, std::map<std::string, std::string>> served_;  // image: what it stood for
   std::vector<pool::Decision> decisions_;
   bool looked_for_due_ = false, looked_for_oldest_ = false;
   std::int64_t kept_more_ = 0;  // finished jobs that are kept, more than before the turn

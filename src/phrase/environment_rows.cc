@@ -47,6 +47,21 @@ constexpr std::array kRows = std::to_array<Message>({
      {"The image name is registered with another path already.", "该镜像名已登记为另一个路径。"},
      {"Remove it first, or use another tag.", "先删除, 或使用其他标签。"},
      {"pondage env ls", "pondage env ls"}},
+    {"PND-E006",
+     {"an image is not what it was", "镜像已不是当时的环境"},
+     {},
+     {"rerun --same-digest was asked for, and a tag of the job is served by another environment "
+      "now "
+      "than when the job ran, or nothing is known of what served it then. A reference with a "
+      "digest "
+      "is taken as it is. Versions are those that were registered: what pip changed there since is "
+      "not seen.",
+      "使用了 rerun --same-digest, 但作业的镜像标签现在对应的环境与作业运行时不同, "
+      "或者没有记录当时的环境。带摘要的镜像名按原样使用。版本以登记时为准: 之后用 pip "
+      "做的改动无法察觉。"},
+     {"Register the environment of then again, or run with today's: leave the flag away.",
+      "重新登记当时的环境; 或去掉该参数, 使用现在的环境。"},
+     {"pondage env ls", "pondage env ls"}},
 });
 
 }  // namespace

@@ -16,6 +16,9 @@ class Launcher {
   virtual ~Launcher() = default;
   // kInvalid, kNotFound: this replica can never be started so; the message says why.
   virtual base::Result<Launch> LaunchOf(const std::string& pod_body, int start) = 0;
+  // What an image stands for on this machine now, as one line for people to read and to compare.
+  // Empty: nothing.
+  virtual std::string ServedBy(const std::string& /*image*/) { return {}; }
   // The TFJob is deleted for good: what this machine kept for it (its working copy) may go.
   virtual void Discard(const std::string& job_body) = 0;
 };

@@ -7,6 +7,7 @@ import pty
 import re
 import subprocess
 import unittest
+import venv
 
 import pool as pools
 import junit
@@ -65,6 +66,28 @@ class CommandLine(unittest.TestCase):
         self.ask(("token", "create", "li", "--write", other))
         self.assertEqual(self.ask("ps", env={"KUBECONFIG": other}).returncode, DONE)
         self.assertEqual(self.ask("stop long-1 -n default", env={"KUBECONFIG": other}).returncode, NOT_ALLOWED)
+
+    def test_a_rerun_says_when_its_image_is_not_what_it_was(self):
+        folders = [self.pool.root / "then", self.pool.root / "now"]
+        for folder in folders:
+            venv.create(folder, symlinks=True)
+        digest = "fixed@sha256:" + "7" * 64
+        for image in ("tag:1", digest):
+            self.pool.add_environment(image, folders[0])
+        for image, name in (("tag:1", "tag-1"), (digest, "fixed-1")):
+            self.pool.pondage("run", "--yes", "--no-copy", "--image", image, "--restarts", "0", "--name", name, "--", "true")
+            self.assertEqual(self.ask(f"rerun {name} --same-digest").returncode, DONE)
+            self.pool.pondage("env", "rm", image)
+            self.pool.add_environment(image, folders[1])
+        refused, warned = self.ask("rerun tag-1 --same-digest"), self.ask("rerun tag-1")
+        self.assertEqual((refused.returncode, warned.returncode), (NOT_ALLOWED, DONE))
+        self.assertIn("PND-E006", refused.stderr)
+        for said in (refused.stderr, warned.stderr):
+            for folder in folders:
+                self.assertIn(f"{folder} (Python 3.", said)
+        fixed = self.ask("rerun fixed-1 --same-digest")
+        self.assertEqual((fixed.returncode, "warning" in fixed.stderr), (DONE, False), fixed.stderr)
+        self.assertEqual(self.ask("rerun waits-1 --same-digest").returncode, NOT_ALLOWED, "it never ran")
 
     def test_every_list_in_every_format(self):
         for words in LISTS:
