@@ -8,12 +8,17 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
+#include "base/assert.h"
 #include "cmd/notify.h"
 #include "cmd/server.h"
+#include "grammar/command.h"
+#include "terminal/text.h"
 
 namespace pondage::cmd {
 namespace {
@@ -53,26 +58,10 @@ std::string Find(std::initializer_list<fs::path> places) {
   return "";
 }
 
-// "10s", "5m", "2h", "7d", "250ms"; a bare number is seconds.
-std::optional<base::Millis> Length(const std::string& text) {
-  std::size_t digits = 0;
-  while (digits < text.size() && digits < 12 && text[digits] >= '0' && text[digits] <= '9')
-    ++digits;
-  if (digits == 0) return std::nullopt;
-  const std::int64_t number = std::stoll(text.substr(0, digits));
-  const std::string unit = text.substr(digits);
-  constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {
-      {"ms", 1}, {"", 1'000}, {"s", 1'000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}};
-  constexpr std::int64_t kLongest = std::int64_t{100} * 365 * 86'400'000;  // nobody means more
-  for (const auto& [name, length_ms] : kUnits) {
-    if (unit == name && number <= kLongest / length_ms) return base::Millis{number * length_ms};
-  }
-  return std::nullopt;
-}
-
 const CLI::Validator kIsLength(
     [](const std::string& text) {
-      return Length(text) ? std::string() : text + " is no length of time (10s, 5m, 2h, 7d)";
+      const auto length = terminal::ParseLength(text);
+      return length ? std::string() : length.error().message;
     },
     "TIME");
 
@@ -97,25 +86,50 @@ struct Words {
   bool verbose = false;
 };
 
+// A flag as the table of commands has it, on which help, man pages and completion stand too.
+class Flags {
+ public:
+  explicit Flags(CLI::App& app) : app_(app) {}
+
+  template <typename Value>
+  CLI::Option* Take(std::string_view name, Value& value) {
+    const grammar::Flag& flag = Of(name);
+    return app_.add_option("--" + std::string(name), value, std::string(flag.english))
+        ->type_name(std::string(flag.value));
+  }
+  void File(std::string_view name) {
+    app_.set_config("--" + std::string(name), "", std::string(Of(name).english));
+    taken_.insert(name);
+  }
+  // All of the table's are taken.
+  bool Complete() const { return taken_.size() == Table().size(); }
+
+ private:
+  static const std::vector<grammar::Flag>& Table() { return grammar::FindCommand("serve")->flags; }
+  const grammar::Flag& Of(std::string_view name) {
+    const auto flag = std::ranges::find(Table(), name, &grammar::Flag::name);
+    REQUIRE(flag != Table().end());
+    taken_.insert(name);
+    return *flag;
+  }
+
+  CLI::App& app_;
+  std::set<std::string_view> taken_;
+};
+
 void Describe(CLI::App& app, ServeSettings& settings, Words& words) {
-  app.add_option("--data", settings.data_dir, "data directory")->type_name("DIR");
-  app.add_option("--listen", words.listen, "address and port; port 0: any")->type_name("ADDR:PORT");
-  app.add_option("--virtual-gpus", settings.virtual_gpus, "declared GPUs without a device")
-      ->type_name("N[:TYPE[:MEMORY]]");
-  app.add_option("--mount", settings.mounts, "a directory that every replica sees")
-      ->type_name("SRC:PATH[:ro]");
-  app.add_option("--run-as", settings.run_as, "as root: the account of replicas")
-      ->type_name("USER");
-  app.add_option("--restart-delay", words.restart_delay, "before the first restart; doubles")
-      ->check(kIsLength);
-  app.add_option("--keep-finished", words.keep_finished,
-                 "delete finished jobs after (default: never)")
-      ->check(kIsLength);
-  app.add_option("--keep-finished-count", words.keep_finished_count,
-                 "delete the oldest finished jobs beyond so many; 0: keep none (default: all)")
-      ->check(kIsCount);
-  app.add_flag("-v,--verbose", words.verbose, "log more");
-  app.set_config("--config", "", "settings file: one `name = value` a line, names as the flags'");
+  Flags flags(app);
+  flags.Take("data", settings.data_dir);
+  flags.Take("listen", words.listen);
+  flags.Take("virtual-gpus", settings.virtual_gpus);
+  flags.Take("mount", settings.mounts);
+  flags.Take("run-as", settings.run_as);
+  flags.Take("restart-delay", words.restart_delay)->check(kIsLength);
+  flags.Take("keep-finished", words.keep_finished)->check(kIsLength);
+  flags.Take("keep-finished-count", words.keep_finished_count)->check(kIsCount);
+  flags.File("config");
+  app.add_flag("-v,--verbose", words.verbose);
+  PROMISE(flags.Complete());
 }
 
 std::string TakeAddress(const std::string& listen, ServeSettings& settings) {
@@ -194,8 +208,9 @@ int ServeMain(int argc, char** argv) {
   if (const std::string wrong = TakeAddress(words.listen, settings); !wrong.empty()) {
     return Tell({base::Kind::kInvalid, "PND-C002", "", wrong});
   }
-  settings.restart_delay = *Length(words.restart_delay);
-  if (!words.keep_finished.empty()) settings.keep_finished = Length(words.keep_finished);
+  settings.restart_delay = *terminal::ParseLength(words.restart_delay);
+  if (!words.keep_finished.empty())
+    settings.keep_finished = *terminal::ParseLength(words.keep_finished);
   settings.keep_finished_count = Count(words.keep_finished_count);
   std::error_code error;
   settings.data_dir = fs::absolute(settings.data_dir, error).lexically_normal().string();
