@@ -14,12 +14,14 @@ constexpr std::string_view kAskJobs = "pondage ps -a -o name --timeout 2s 2>/dev
 
 std::string Names() {
   std::vector<std::string> names;
+  names.reserve(Commands().size());
   for (const Command& command : Commands()) names.emplace_back(command.name);
   return terminal::Join(names, " ");
 }
 
 std::vector<const Flag*> FlagsOf(const Command& command) {
   std::vector<const Flag*> all;
+  all.reserve(command.flags.size() + GlobalFlags().size());
   for (const Flag& flag : command.flags) all.push_back(&flag);
   for (const Flag& flag : GlobalFlags()) all.push_back(&flag);
   return all;

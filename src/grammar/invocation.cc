@@ -73,6 +73,7 @@ std::string Nearest(std::string_view typed, const std::vector<std::string>& name
 
 std::vector<std::string> CommandNames() {
   std::vector<std::string> names;
+  names.reserve(Commands().size());
   for (const Command& command : Commands()) names.emplace_back(command.name);
   return names;
 }
