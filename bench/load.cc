@@ -158,6 +158,7 @@ class Load {
   // `count` operations, shared by the connections, which are all open before the first.
   asio::awaitable<void> Operate() {
     std::vector<std::unique_ptr<Stream>> streams;
+    streams.reserve(static_cast<std::size_t>(settings_.connections));
     for (int i = 0; i < settings_.connections; ++i) streams.push_back(co_await Connect());
     begin_ = Clock::now();
     running_ = settings_.connections;

@@ -1,4 +1,4 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -157,11 +157,10 @@ Explanation Explain(const view::JobView& job, const Neighbours& around, const st
     line("start", "开始", told.when);
   } else if (Holds(job)) {
     std::vector<std::string> places;
+    places.reserve(job.replicas.size());
     for (const view::ReplicaView& replica : job.replicas) {
-      std::vector<std::string> gpus;
-      for (const std::int64_t gpu : replica.gpus) gpus.push_back(std::to_string(gpu));
       places.push_back(
-          fmt::format("{} {} [{}]", replica.name, replica.node, terminal::Join(gpus, ",")));
+          fmt::format("{} {} [{}]", replica.name, replica.node, fmt::join(replica.gpus, ",")));
     }
     line("where", "位置", terminal::Join(places, "; "));
     if (job.bound) line("since", "自", terminal::Moment(*job.bound, now));

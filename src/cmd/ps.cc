@@ -54,6 +54,7 @@ std::vector<terminal::Cell> WideRow(const view::JobView& job, const terminal::Sc
                                     base::Instant now, bool spaces) {
   std::vector<terminal::Cell> row = Row(job, screen, now, spaces);
   std::vector<std::string> roles;
+  roles.reserve(job.asked.size());
   for (const auto& [role, count] : job.asked) roles.push_back(fmt::format("{}x{}", count, role));
   const std::vector<terminal::Cell> more{{job.user.empty() ? "-" : job.user},
                                          {terminal::Join(roles, "+")},
@@ -123,6 +124,7 @@ base::Result<int> WatchJobs(Context& context, const std::string& target, const F
   bool listed = false;
   const auto show_all = [&] {
     std::vector<view::JobView> jobs;
+    jobs.reserve(known.size());
     for (const auto& [uid, job] : known) jobs.push_back(job);
     Sort(jobs);
     const std::string text =

@@ -412,7 +412,9 @@ base::Result<void> Server::Parts::WriteKubeconfig() {
     secret = kept->substr(0, kept->find('\n'));
   }
   if (secret.empty() || !tokens_->Find(secret)) {
-    (void)tokens_->Revoke("admin");  // lost with its file
+    const auto revoked = tokens_->Revoke("admin");  // lost with its file
+    if (!revoked && revoked.error().kind != base::Kind::kNotFound)
+      return std::unexpected(revoked.error());
     TRY(secret, tokens_->Create({.name = "admin", .admin = true}));
     TRY_DO(api::WritePrivateFile(settings_.data_dir + "/admin.token", secret + "\n"));
   }

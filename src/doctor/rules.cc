@@ -131,6 +131,7 @@ std::vector<Finding> JudgeStore(const std::vector<std::string>& unreadable,
   const char* restore = screen.Pick("restore the last backup (pondage man PND-S003)",
                                     "恢复最近的备份 (pondage man PND-S003)");
   std::vector<Finding> findings;
+  findings.reserve(unreadable.size() + damage.size());
   for (const std::string& one : unreadable) {
     findings.push_back(
         {"object", Grade::kBroken,

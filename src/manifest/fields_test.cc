@@ -88,6 +88,7 @@ spec:
   volumes: {}
 )"));
   std::vector<std::string> texts;
+  texts.reserve(errors.size());
   for (const auto& error : errors) texts.push_back(error.path + ": " + error.message);
   EXPECT_THAT(
       texts,

@@ -42,6 +42,7 @@ spec: {parent: A, guarantee: {nvidia.com/gpu: x, cpu: 1}, limit: {nvidia.com/gpu
 )")
                                         ->at(0));
   std::vector<std::string> paths;
+  paths.reserve(errors.size());
   for (const auto& error : errors) paths.push_back(error.path);
   EXPECT_THAT(paths, ElementsAre("metadata.name", "spec.parent", "spec.guarantee.cpu",
                                  "spec.guarantee[nvidia.com/gpu]", "spec.limit[nvidia.com/gpu]",

@@ -1,6 +1,6 @@
 #include "session/follow.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -224,11 +224,11 @@ std::string StepOf(const view::JobView& job, const terminal::Screen& screen, bas
       return step(1, word + (reason.empty() ? "" : ": " + reason));
     case view::JobState::kStarting: {
       std::vector<std::string> places;
+      places.reserve(job.replicas.size());
       for (const view::ReplicaView& replica : job.replicas) {
-        std::vector<std::string> gpus;
-        for (const std::int64_t gpu : replica.gpus) gpus.push_back(std::to_string(gpu));
-        places.push_back(replica.name + (replica.node.empty() ? "" : " " + replica.node) +
-                         (gpus.empty() ? "" : " [" + terminal::Join(gpus, ",") + "]"));
+        std::string place = replica.name + (replica.node.empty() ? "" : " " + replica.node);
+        if (!replica.gpus.empty()) place += fmt::format(" [{}]", fmt::join(replica.gpus, ","));
+        places.push_back(std::move(place));
       }
       return step(2, word + again + ": " + terminal::Join(places, "; "));
     }

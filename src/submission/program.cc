@@ -18,6 +18,7 @@ constexpr std::size_t kMostOutput = 1 << 20;
 
 pid_t Spawn(const std::vector<std::string>& words, int output) {
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;

@@ -287,6 +287,7 @@ std::string Table::Text(const Screen& screen) const {
   };
   if (screen.header && !headings.empty()) {
     std::vector<Cell> titles;
+    titles.reserve(headings.size());
     for (const std::string& heading : headings) titles.push_back({heading, Tint::kBold});
     add_row(titles);
   }

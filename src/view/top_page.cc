@@ -81,6 +81,7 @@ void AddGpus(const PoolView& pool, const terminal::Screen& screen,
 
 std::vector<const JobView*> Ordered(const PoolView& pool, TopOrder order) {
   std::vector<const JobView*> jobs;
+  jobs.reserve(pool.jobs.size());
   for (const JobView& job : pool.jobs) jobs.push_back(&job);
   std::ranges::stable_sort(jobs, [order](const JobView* a, const JobView* b) {
     switch (order) {
