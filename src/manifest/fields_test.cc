@@ -117,9 +117,9 @@ TEST(FieldTable, AgreesWithThePythonClientWhereItIsInstalled) {
   std::string output;
   FILE* pipe = popen(command.c_str(), "r");
   ASSERT_NE(pipe, nullptr);
-  for (char buffer[4096]; const std::size_t count = fread(buffer, 1, sizeof buffer, pipe);) {
-    output.append(buffer, count);
-  }
+  char buffer[4096];
+  std::size_t count = 0;
+  while ((count = fread(buffer, 1, sizeof buffer, pipe)) > 0) output.append(buffer, count);
   const int status = pclose(pipe);
   if (WIFEXITED(status) && (WEXITSTATUS(status) == 77 || WEXITSTATUS(status) == 127)) {
     GTEST_SKIP() << "the kubernetes client 32 for Python is not installed";
