@@ -47,12 +47,14 @@ HEADER = """\
 namespace pondage::manifest {{
 
 // clang-format off
-std::string_view FieldTable() {{
-  return R"(
+static constexpr std::string_view kFields = R"(
 """
 FOOTER = """)";
-}
 // clang-format on
+
+std::string_view FieldTable() {
+  return kFields;
+}
 
 }  // namespace pondage::manifest
 """

@@ -6,8 +6,7 @@
 namespace pondage::manifest {
 
 // clang-format off
-std::string_view FieldTable() {
-  return R"(
+static constexpr std::string_view kFields = R"(
 AWSElasticBlockStoreVolumeSource volumeID:1!s fsType:2s partition:3i readOnly:4b
 Affinity nodeAffinity:1?NodeAffinity podAffinity:2?PodAffinity podAntiAffinity:3?PodAntiAffinity
 AppArmorProfile type:1!s localhostProfile:2?s
@@ -302,7 +301,10 @@ SchedulingPolicy minAvailable:0i minResources:0%q priorityClass:0s queue:0s sche
 Queue apiVersion:0s kind:0s metadata:0ObjectMeta spec:0QueueSpec status:0r
 QueueSpec parent:0s display:0s guarantee:0%q limit:0%q closed:0b held:0b maxRunSeconds:0i
 )";
-}
 // clang-format on
+
+std::string_view FieldTable() {
+  return kFields;
+}
 
 }  // namespace pondage::manifest
