@@ -38,3 +38,6 @@ model.fit(
     callbacks=[keeper],
     verbose=2 if keeper.job.is_chief else 0)
 print("DONE step=%d" % keeper.job.step, flush=True)
+
+# All end together: to those that stay, one that leaves earlier looks like a crash.
+keeper.job.end()

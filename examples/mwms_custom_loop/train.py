@@ -96,3 +96,6 @@ if job.is_chief:
     tf.summary.flush()
     model.export(arguments.dir + "/model", verbose=False)
 print("DONE accuracy=%.4f seconds=%.1f" % (accuracy, time.time() - began), flush=True)
+
+# 8. All end together: to those that stay, one that leaves earlier looks like a crash.
+job.end()

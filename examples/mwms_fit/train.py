@@ -78,3 +78,6 @@ accuracy = np.mean(guesses == labels[held_out])
 if chief:
     model.export(arguments.dir + "/model")
 print("DONE step=%d accuracy=%.4f" % (keeper.job.step, accuracy), flush=True)
+
+# All end together: to those that stay, one that leaves earlier looks like a crash.
+keeper.job.end()

@@ -37,6 +37,11 @@ class Agreement:
         self._at_step, self._at_time = step, self._clock()
         return flags > 0
 
+    def meet(self):
+        """Returns when all members have come here."""
+        if self._total is not None:
+            self._total((0.0, 0.0))
+
 
 def steps_until_next(steps, seconds):
     """How many steps take SECONDS_BETWEEN, when `steps` took `seconds`."""

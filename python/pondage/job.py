@@ -1,6 +1,7 @@
 """A training as the pool sees it: steps, checkpoints, and leaving when asked."""
 
 import os
+import sys
 
 from . import agreement
 from .checkpoints import Checkpoints
@@ -72,6 +73,20 @@ class Job:
         self.save()
         reporter.step(self.step, last=True)
         reporter.last_chance()
+
+    def end(self):
+        """The last line of a program on several workers: they end together, with exit code 0.
+
+        To those that stay, a member that leaves earlier has crashed. The chief leaves last, since
+        the others talk to it until they are gone; they leave at once, not by way of an
+        interpreter's end that may take seconds.
+        """
+        self._agreement.meet()
+        _flush_summaries()
+        if not self.is_chief:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(0)
 
     def save(self):
         """Saves the step reached, if it is not saved yet. Called by all members or by none."""

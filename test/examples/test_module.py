@@ -162,6 +162,12 @@ class Agreeing(unittest.TestCase):
                                      (1, 0.0, 10)):
             self.assertEqual(agreement.steps_until_next(steps, seconds), want)
 
+    def test_at_the_end_all_meet_in_a_sum_and_one_alone_waits_for_nobody(self):
+        sums = []
+        agreement.Agreement(sums.append, 2, step=0).meet()
+        self.assertEqual(sums, [(0.0, 0.0)])  # returns when all have called it
+        agreement.Agreement(None, 1, step=0).meet()
+
 
 class AllReduce:
     """Adds up the pairs of two threads; breaks when one calls it and the other never does."""
