@@ -33,6 +33,9 @@ class Quickstart(unittest.TestCase):
                                 env={**env, "PATH": f"{pools.BIN}:{os.environ['PATH']}"})
         self.assertEqual(listed.stdout, "train-1\n")
         self.assertIn("./quickstart stop", done.stdout)
+        folder = re.search(r"^  cd (.+)$", done.stdout, re.M).group(1)
+        self.assertRegex(done.stdout, r"\n  pondage run .* -- python train\.py\n")
+        self.assertTrue((pools.REPOSITORY / folder / "train.py").is_file(), folder)
 
         stopped = quickstart("stop")
         self.assertIn("the pool is stopped", stopped.stdout)
