@@ -56,9 +56,7 @@ Cycle::~Cycle() {
 
 Plan Cycle::Run() {
   desk_.line.Begin(desk_.ground, desk_.queues, now_);
-  for (const auto& [job, holding] : desk_.holdings) {
-    if (!holding.array.empty()) ++of_array_[holding.array];
-  }
+  of_array_ = desk_.arrays;
   if (!desk_.outages.empty()) OpenCalendar();
   while (Cohort* cohort = desk_.line.Next()) Offer(*cohort);
   for (Started& started : started_) {

@@ -30,7 +30,8 @@ struct Desk {
   std::map<base::JobId, Reservation>& reservations;  // of the cycle before; becomes this one's
   const std::set<base::JobId>& fresh;                // asked since the cycle before
   const std::vector<Outage>& outages;
-  bool quiet = false;  // a trial: nobody is told a verdict
+  const std::map<std::string, int>& arrays;  // of each, jobs that run
+  bool quiet = false;                        // a trial: nobody is told a verdict
 };
 
 class Cycle {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kTotal = 1 << 20;  // weights add up to about this
 constexpr int kUnknown = -2;
-constexpr std::size_t kMostKnown = 4'000'000;  // 64 MB: then all is worked out anew
+constexpr std::size_t kMostKnown = 16'000'000;  // 256 MB: then all is worked out anew
 
 bool IsAllowed(const fleet::States& states, fleet::DemandId demand, const fleet::Free& free) {
   return free.gpus.empty() || states.Allows(demand, free.kind, 0);

@@ -107,7 +107,8 @@ void Planner::Bind(const Holding& holding, const fleet::Grant& grant, base::Inst
   held.job = holding.job;
   held.queue = holding.queue;
   held.user = holding.user;
-  held.array = holding.array;
+  if (held.nodes.empty()) held.array = holding.array;
+  if (held.nodes.empty() && !held.array.empty()) ++arrays_[held.array];
   held.ends_by = holding.ends_by;
   held.gpus += static_cast<int>(grant.gpus.size());
   if (std::ranges::find(held.nodes, grant.node) == held.nodes.end()) {
@@ -137,7 +138,10 @@ void Planner::Release(base::JobId job, const fleet::Grant& grant, base::Instant 
     ground_.Refresh(*place);
   }
   if (place == nullptr || !place->grants.contains(job)) std::erase(held.nodes, grant.node);
-  if (held.nodes.empty()) holdings_.erase(found);
+  if (held.nodes.empty()) {
+    if (!held.array.empty() && --arrays_.at(held.array) == 0) arrays_.erase(held.array);
+    holdings_.erase(found);
+  }
   Touch();
 }
 
@@ -195,7 +199,8 @@ void Planner::SeatRestored() {
 }
 
 Desk Planner::DeskOf() {
-  return {policy_, queues_, ground_, line_, lost_, holdings_, reservations_, fresh_, outages_};
+  return {policy_,   queues_,       ground_, line_,    lost_,
+          holdings_, reservations_, fresh_,  outages_, arrays_};
 }
 
 Plan Planner::Cycle(base::Instant now) {

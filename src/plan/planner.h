@@ -125,6 +125,7 @@ class Planner {
   Lost lost_;
   std::map<base::JobId, Holding> holdings_;
   std::map<base::JobId, Reservation> reservations_;
+  std::map<std::string, int> arrays_;     // of each, jobs that run
   std::vector<Outage> outages_;           // ascending
   std::map<base::JobId, Slot> restored_;  // to become reservations in the next cycle
   std::set<base::JobId> fresh_;           // asked since the last cycle
