@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <charconv>
+#include <exception>
 #include <filesystem>
 #include <string_view>
 #include <utility>
@@ -89,7 +90,17 @@ base::Result<Environment> PodLauncher::EnvironmentOf(const Pod& pod,
                                  "has no bin/python that may be executed"));
 }
 
+// Whatever stands in one Pod, or on the disk that its paths lead to, ends this launch alone.
 base::Result<port::Launch> PodLauncher::LaunchOf(const std::string& pod_body, int start) {
+  try {
+    return MakeLaunch(pod_body, start);
+  } catch (const std::exception& trouble) {
+    return std::unexpected(
+        Refused(base::Kind::kUnavailable, "PND-R007", "the Pod", trouble.what()));
+  }
+}
+
+base::Result<port::Launch> PodLauncher::MakeLaunch(const std::string& pod_body, int start) {
   TRY(const Pod pod, Pod::Read(pod_body));
   const auto read = [&](const std::string& kind, const std::string& name) {
     return data_of_(kind, pod.space, name);

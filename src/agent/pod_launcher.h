@@ -41,6 +41,7 @@ class PodLauncher : public port::Launcher {
 
  private:
   struct Pod;
+  base::Result<port::Launch> MakeLaunch(const std::string& pod_body, int start);
   base::Result<Environment> EnvironmentOf(const Pod& pod, const std::string& image) const;
 
   LaunchSettings settings_;

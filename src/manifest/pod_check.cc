@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "manifest/expand.h"
 #include "manifest/names.h"
 #include "manifest/object.h"
 
@@ -67,6 +68,7 @@ class Check {
       if (!one.name.empty() && !names.insert(one.name).second) Duplicate(path + ".name", one.name);
       Ports(one, path);
       Env(one, path);
+      Size(one, path);
       Amounts(one, path);
       Mounts(one, path);
       Account(one.run_as_user, path + ".securityContext.runAsUser");
@@ -126,6 +128,34 @@ class Check {
         Required(at + ".name");
       }
     }
+  }
+
+  // As far as it can be told before ConfigMaps and Secrets are read: their values count as empty.
+  void Size(const Container& one, const std::string& path) {
+    const auto too_long = [this](std::string at) {
+      Add(FieldErrorKind::kTooLong, std::move(at),
+          fmt::format("Too long: may not be more than {} bytes with its $(NAME) filled in",
+                      kMostWordBytes));
+    };
+    Variables variables;
+    for (std::size_t i = 0; i < one.env.size() && variables.bytes() <= kMostProgramBytes; ++i) {
+      auto value = Expand(one.env[i].value, variables);
+      if (!value || one.env[i].name.size() + value->size() >= kMostWordBytes)
+        return too_long(fmt::format("{}.env[{}].value", path, i));
+      variables.Set(one.env[i].name, *std::move(value));
+    }
+    std::size_t bytes = variables.bytes();
+    for (const auto& [words, name] : {std::pair{&one.command, "command"}, {&one.args, "args"}}) {
+      for (std::size_t i = 0; i < words->size() && bytes <= kMostProgramBytes; ++i) {
+        const auto word = Expand((*words)[i], variables);
+        if (!word) return too_long(fmt::format("{}.{}[{}]", path, name, i));
+        bytes += word->size() + 1;
+      }
+    }
+    if (bytes <= kMostProgramBytes) return;
+    Add(FieldErrorKind::kTooLong, path,
+        fmt::format("Too long: its env, command and args may not be more than {} bytes together",
+                    kMostProgramBytes));
   }
 
   void Source(const EnvSource& source, const std::string& path) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "manifest/expand.h"
 #include "manifest/names.h"
 #include "manifest/object.h"
 #include "manifest/pod.h"
@@ -14,56 +15,19 @@ namespace json = boost::json;
 
 namespace {
 
-using Variables = std::vector<std::pair<std::string, std::string>>;
-
 std::unexpected<base::Error> Refuse(std::string why) {
   return base::Fail(base::Kind::kInvalid, kProgramId, "", std::move(why));
 }
 
-const std::string* Find(const Variables& variables, std::string_view name) {
-  const auto found =
-      std::ranges::find(variables, name, &std::pair<std::string, std::string>::first);
-  return found == variables.end() ? nullptr : &found->second;
+std::unexpected<base::Error> TooLong(const std::string& what) {
+  return Refuse(fmt::format("{} would be longer than the {} bytes that Linux takes as one", what,
+                            kMostWordBytes));
 }
 
-// The later value wins and stands where the first one did.
-void Set(Variables& variables, const std::string& name, std::string value) {
-  const auto found =
-      std::ranges::find(variables, name, &std::pair<std::string, std::string>::first);
-  if (found == variables.end()) {
-    variables.emplace_back(name, std::move(value));
-  } else {
-    found->second = std::move(value);
-  }
-}
-
-// Kubernetes' rule: $(NAME) is the variable, or itself when there is none; $$ is one dollar; every
-// other dollar is itself.
-std::string Expand(std::string_view text, const Variables& variables) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '$' || i + 1 == text.size()) {
-      out += text[i];
-      continue;
-    }
-    if (text[i + 1] == '$') {
-      out += '$';
-      ++i;
-      continue;
-    }
-    const auto end = text[i + 1] == '(' ? text.find(')', i) : std::string_view::npos;
-    if (end == std::string_view::npos) {
-      out += '$';
-      continue;
-    }
-    if (const std::string* value = Find(variables, text.substr(i + 2, end - i - 2))) {
-      out += *value;
-    } else {
-      out += text.substr(i, end - i + 1);
-    }
-    i = end;
-  }
-  return out;
+std::unexpected<base::Error> TooMuch() {
+  return Refuse(fmt::format(
+      "its variables and arguments together are longer than the {} bytes that Linux takes",
+      kMostProgramBytes));
 }
 
 // What the variables and volumes of one Pod refer to.
@@ -199,18 +163,22 @@ base::Result<Variables> Pod::EnvironmentOf(const Container& container) const {
     if (!data) continue;
     for (const auto& [key, value] : *data) {
       // A key that can be no variable is skipped, as a kubelet does.
-      if (IsEnvName(from.prefix + key)) Set(variables, from.prefix + key, value);
+      if (IsEnvName(from.prefix + key)) variables.Set(from.prefix + key, value);
     }
   }
   for (const EnvVar& variable : container.env) {
     if (!variable.from) {
-      Set(variables, variable.name, Expand(variable.value, variables));
+      auto value = Expand(variable.value, variables);
+      if (!value) return TooLong("variable " + variable.name);
+      variables.Set(variable.name, *std::move(value));
+      if (variables.bytes() > kMostProgramBytes) return TooMuch();
       continue;
     }
     TRY(auto value, ValueOf(*variable.from, container));
-    if (value) Set(variables, variable.name, *std::move(value));
+    if (value) variables.Set(variable.name, *std::move(value));
   }
-  for (const auto& [name, value] : variables) {
+  for (const auto& [name, value] : variables.list()) {
+    if (name.size() + value.size() >= kMostWordBytes) return TooLong("variable " + name);
     if (value.find('\0') != std::string::npos) {
       return Refuse(fmt::format("variable {} holds a zero byte", name));
     }
@@ -285,6 +253,22 @@ base::Result<std::vector<PodProgram::VolumeMount>> Pod::MountsOf(const Container
   return mounts;
 }
 
+base::Result<std::vector<std::string>> WordsOf(const Container& main, const Variables& variables) {
+  std::vector<std::string> words;
+  std::size_t bytes = variables.bytes();
+  for (const std::vector<std::string>* part : {&main.command, &main.args}) {
+    for (const std::string& text : *part) {
+      auto word = Expand(text, variables);
+      if (!word) return TooLong("an argument");
+      if (word->find('\0') != std::string::npos) return Refuse("an argument holds a zero byte");
+      bytes += word->size() + 1;
+      if (bytes > kMostProgramBytes) return TooMuch();
+      words.push_back(*std::move(word));
+    }
+  }
+  return words;
+}
+
 std::optional<std::uint32_t> AccountOf(std::optional<std::int64_t> own,
                                        std::optional<std::int64_t> pods) {
   const auto id = own ? own : pods;
@@ -309,16 +293,10 @@ base::Result<PodProgram> ProgramOf(std::string_view pod_bytes, const DataOf& rea
   PodProgram out;
   out.main_container = main->name;
   out.image = main->image;
-  TRY(out.env, pod.EnvironmentOf(*main));
+  TRY(const Variables variables, pod.EnvironmentOf(*main));
+  out.env = variables.list();
   TRY(out.mounts, pod.MountsOf(*main));
-  for (const std::vector<std::string>* words : {&main->command, &main->args}) {
-    for (const std::string& word : *words) {
-      out.argv.push_back(Expand(word, out.env));
-      if (out.argv.back().find('\0') != std::string::npos) {
-        return Refuse("an argument holds a zero byte");
-      }
-    }
-  }
+  TRY(out.argv, WordsOf(*main, variables));
   out.working_dir = main->working_dir;
   if (spec.grace_s)
     out.grace = base::SecondsLong(std::clamp<std::int64_t>(*spec.grace_s, 0, kMostSeconds));

@@ -56,6 +56,30 @@ TEST(Program, ExpandsAsKubernetesDoes) {
   }
 }
 
+TEST(Program, WhatItsReferencesFillInIsBounded) {
+  std::string env = "{name: A0, value: " + std::string(1000, 'x') + "}";
+  for (int i = 1; i < 10; ++i) {
+    env += ", {name: A" + std::to_string(i) + ", value: \"";
+    for (int k = 0; k < 10; ++k) env += "$(A" + std::to_string(i - 1) + ")";
+    env += "\"}";
+  }
+  std::string args;
+  for (int i = 0; i < 250; ++i) args += "\"$(A1)\", ";
+  const std::pair<std::string, std::string_view> kRows[] = {
+      {"command: [a], env: [" + env + "]",
+       "variable A3 would be longer than the 131072 bytes that Linux takes as one"},
+      {"command: [a], args: [" + args + "a], env: [" + env.substr(0, env.find(", {name: A2")) + "]",
+       "its variables and arguments together are longer than the 2097152 bytes that Linux takes"},
+      {"command: [\"" + std::string(140'000, 'y') + "\"]",
+       "an argument would be longer than the 131072 bytes that Linux takes as one"},
+  };
+  for (const auto& [container, why] : kRows) {
+    const auto program = Of(container);
+    ASSERT_FALSE(program);
+    EXPECT_EQ(program.error().message, why);
+  }
+}
+
 TEST(Program, VariablesReferBackwardsAndTheLastOfANameWins) {
   const auto program = Of(
       "command: [a], env: [{name: A, value: \"$(B)\"}, {name: B, value: \"2\"}, {name: C, value: "

@@ -307,11 +307,14 @@ void Canonicalise(json::object& tfjob) {
   if (spec == nullptr || !spec->is_object()) return;
   json::object& members = spec->get_object();
   if (json::value* roles = members.if_contains("tfReplicaSpecs"); roles && roles->is_object()) {
+    // A type that is spelled twice stays so, for validation to refuse: neither may be lost here.
+    const json::object& spelled = roles->get_object();
     json::object renamed;
-    for (auto& [key, value] : roles->get_object()) {
+    for (const auto& [key, value] : spelled) {
       const auto role = job::RoleFromName(key);
-      renamed[role ? json::string_view(job::RoleName(*role)) : json::string_view(key)] =
-          std::move(value);
+      const json::string_view name = role ? json::string_view(job::RoleName(*role)) : key;
+      renamed[spelled.contains(name) || renamed.contains(name) ? json::string_view(key) : name] =
+          value;
     }
     *roles = std::move(renamed);
   }

@@ -377,6 +377,41 @@ TEST(Draft, TemplateErrorsAreThoseOfAPod) {
   for (const Row& row : kRows) EXPECT_EQ(TemplateErrors(row.container, row.spec), row.errors);
 }
 
+// Ten variables of ten times the one before: fewer than a thousand bytes that ask for gigabytes.
+std::string Tenfold(int variables) {
+  std::string env = "env: [{name: A0, value: " + std::string(1000, 'x') + "}";
+  for (int i = 1; i < variables; ++i) {
+    env += ", {name: A" + std::to_string(i) + ", value: \"";
+    for (int k = 0; k < 10; ++k) env += "$(A" + std::to_string(i - 1) + ")";
+    env += "\"}";
+  }
+  return env + "]";
+}
+
+TEST(Template, WhatItsReferencesFillInIsBounded) {
+  const std::string many = [] {
+    std::string args = "args: [";
+    for (int i = 0; i < 40; ++i) args += "\"$(A1)$(A1)$(A1)$(A1)$(A1)$(A1)\", ";
+    return args + "x]";
+  }();
+  const std::pair<std::string, std::string> kRows[] = {
+      {Tenfold(3), ""},
+      {Tenfold(4),
+       "containers[0].env[3].value: Too long: may not be more than 131072 bytes with "
+       "its $(NAME) filled in"},
+      {Tenfold(10),
+       "containers[0].env[3].value: Too long: may not be more than 131072 bytes with "
+       "its $(NAME) filled in"},
+      {Tenfold(3) + ", args: [\"$(A2)$(A2)\"]",
+       "containers[0].args[0]: Too long: may not be more than 131072 bytes with its $(NAME) filled "
+       "in"},
+      {Tenfold(2) + ", " + many,
+       "containers[0]: Too long: its env, command and args may not be more than 2097152 bytes "
+       "together"},
+  };
+  for (const auto& [container, errors] : kRows) EXPECT_EQ(TemplateErrors(container, ""), errors);
+}
+
 TEST(Warnings, NameWhatIsNotActedOn) {
   const auto warnings = Warnings(Object(R"(
 spec: {tfReplicaSpecs: {Worker: {template: {spec: {
@@ -413,6 +448,10 @@ TEST(Canonical, KeysAreReCasedAndSuspendIsStored) {
       {R"({"spec":{"runPolicy":{"suspend":true}}})", R"({"spec":{"runPolicy":{"suspend":true}}})"},
       {R"({"spec":{"tfReplicaSpecs":{"Chief":{}}}})",
        R"({"spec":{"tfReplicaSpecs":{"Chief":{}}}})"},
+      {R"({"spec":{"tfReplicaSpecs":{"WORKER":1,"Worker":2}}})",
+       R"({"spec":{"tfReplicaSpecs":{"WORKER":1,"Worker":2}}})"},
+      {R"({"spec":{"tfReplicaSpecs":{"WORKER":1,"worker":2}}})",
+       R"({"spec":{"tfReplicaSpecs":{"Worker":1,"worker":2}}})"},
       {R"({"spec":1})", R"({"spec":1})"},
   };
   for (const Row& row : kRows) {
