@@ -1,12 +1,12 @@
 #include "api/admit.h"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
 
 #include <algorithm>
 
 #include "api/meta.h"
 #include "api/table.h"
+#include "manifest/data.h"
 #include "manifest/names.h"
 #include "manifest/queue.h"
 #include "manifest/tfjob.h"
@@ -44,23 +44,6 @@ bool Same(const json::object& one, const json::object& other, std::string_view p
   return a && b ? *a == *b : (!a || a->is_null()) && (!b || b->is_null());
 }
 
-std::string Base64(std::string_view bytes) {
-  std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');
-  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                   reinterpret_cast<const unsigned char*>(bytes.data()),
-                                   static_cast<int>(bytes.size()));
-  text.resize(static_cast<std::size_t>(size));
-  return text;
-}
-
-bool IsBase64(std::string_view text) {
-  if (text.size() % 4 != 0) return false;
-  std::string bytes(text.size() / 4 * 3 + 1, '\0');
-  return EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
-                         reinterpret_cast<const unsigned char*>(text.data()),
-                         static_cast<int>(text.size())) >= 0;
-}
-
 // A map of texts whose keys may be files' names.
 void CheckData(const json::object& object, std::string_view field, bool base64, Errors& errors) {
   const json::value* value = object.if_contains(field);
@@ -79,7 +62,7 @@ void CheckData(const json::object& object, std::string_view field, bool base64, 
                                     "'-', '_' and '.'",
                                     std::string_view(key))});
     }
-    if (!text.is_string() || (base64 && !IsBase64(text.get_string()))) {
+    if (!text.is_string() || (base64 && !manifest::FromBase64(text.get_string()))) {
       errors.push_back(
           {FieldErrorKind::kInvalid, path,
            base64 ? "Invalid value: must be base64" : "Invalid value: must be a string"});
@@ -109,7 +92,7 @@ void AdmitSecret(json::object& secret, const json::object* old, Errors& errors) 
     json::object& data = Sub(secret, "data");
     for (const auto& [key, value] : secret["stringData"].get_object()) {
       if (value.is_string()) {
-        data[key] = Base64(value.get_string());
+        data[key] = manifest::ToBase64(value.get_string());
       } else {
         errors.push_back({FieldErrorKind::kInvalid,
                           fmt::format("stringData[{}]", std::string_view(key)),

@@ -12,6 +12,8 @@
 #include <ctime>
 #include <memory>
 
+#include "manifest/data.h"
+
 namespace pondage::api {
 
 using base::Fail;
@@ -138,15 +140,6 @@ std::string AltNames(const std::vector<std::string>& names) {
   return text;
 }
 
-std::string Base64(const std::string& bytes) {
-  std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');
-  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                   reinterpret_cast<const unsigned char*>(bytes.data()),
-                                   static_cast<int>(bytes.size()));
-  text.resize(static_cast<std::size_t>(size));
-  return text;
-}
-
 }  // namespace
 
 base::Result<KeyPair> MakeAuthority(base::Instant now) {
@@ -225,7 +218,7 @@ std::string Kubeconfig(const std::string& server, const std::string& authority_p
       "    user: pondage\n"
       "    namespace: {}\n"
       "current-context: pondage\n",
-      server, Base64(authority_pem), token, space);
+      server, manifest::ToBase64(authority_pem), token, space);
 }
 
 }  // namespace pondage::api

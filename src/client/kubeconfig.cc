@@ -1,13 +1,13 @@
 #include "client/kubeconfig.h"
 
 #include <fmt/core.h>
-#include <openssl/evp.h>
 #include <yaml-cpp/yaml.h>
 
 #include <boost/json.hpp>
 #include <fstream>
 #include <iterator>
 
+#include "manifest/data.h"
 #include "terminal/document.h"
 #include "terminal/text.h"
 
@@ -34,29 +34,13 @@ std::string Joined(const std::string& folder, const std::string& path) {
   return path.starts_with('/') ? path : folder + "/" + path;
 }
 
-std::string Base64(const std::string& bytes) {
-  std::string out((bytes.size() + 2) / 3 * 4 + 1, '\0');
-  const int length = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                                     reinterpret_cast<const unsigned char*>(bytes.data()),
-                                     static_cast<int>(bytes.size()));
-  out.resize(static_cast<std::size_t>(length));
-  return out;
-}
-
 std::optional<std::string> DecodeBase64(const std::string& text) {
   std::string packed;
   for (const char c : text) {
     if (c != '\n' && c != '\r' && c != ' ') packed += c;
   }
-  if (packed.size() % 4 != 0 || packed.size() > (1U << 20)) return std::nullopt;
-  std::string out(packed.size() / 4 * 3, '\0');
-  const int length = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                                     reinterpret_cast<const unsigned char*>(packed.data()),
-                                     static_cast<int>(packed.size()));
-  if (length < 0) return std::nullopt;
-  out.resize(static_cast<std::size_t>(length));
-  for (std::size_t i = packed.size(); i > 0 && packed[i - 1] == '='; --i) out.pop_back();
-  return out;
+  if (packed.size() > (1U << 20)) return std::nullopt;
+  return manifest::FromBase64(packed);
 }
 
 std::string Member(const YAML::Node& node, const std::string& name) {
@@ -218,7 +202,8 @@ base::Result<ServerPlace> ReadKubeconfig(std::string_view yaml, const std::strin
 std::string KubeconfigText(const ServerPlace& place, const std::string& user,
                            const std::string& space, const std::string& token) {
   json::object cluster{{"server", place.Url()}};
-  if (!place.ca_pem.empty()) cluster["certificate-authority-data"] = Base64(place.ca_pem);
+  if (!place.ca_pem.empty())
+    cluster["certificate-authority-data"] = manifest::ToBase64(place.ca_pem);
   const json::object context{{"cluster", "pondage"}, {"user", user}, {"namespace", space}};
   json::object config{{"apiVersion", "v1"}, {"kind", "Config"}};
   config["clusters"] = json::array{json::object{{"name", "pondage"}, {"cluster", cluster}}};

@@ -1,14 +1,35 @@
 #include "manifest/data.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
+#include <cstdint>
 
 #include "manifest/object.h"
 
 namespace pondage::manifest {
+namespace {
 
+constexpr std::string_view kLetters =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+}  // namespace
+
+std::string ToBase64(std::string_view bytes) {
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
+    std::uint32_t group = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      group = group << 8 | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0);
+    }
+    for (std::size_t k = 0; k < 4; ++k) {
+      text += k <= count ? kLetters[group >> (18 - 6 * k) & 63] : '=';
+    }
+  }
+  return text;
+}
 std::optional<std::string> FromBase64(std::string_view text) {
-  constexpr std::string_view kLetters =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   if (text.size() % 4 != 0) return std::nullopt;
   std::size_t padding = 0;
   while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;

@@ -15,6 +15,7 @@ namespace pondage::manifest {
 std::optional<std::map<std::string, std::string>> DataOfObject(std::string_view body);
 
 // RFC 4648, with padding. None: not base64.
+std::string ToBase64(std::string_view bytes);
 std::optional<std::string> FromBase64(std::string_view text);
 
 }  // namespace pondage::manifest

@@ -19,7 +19,10 @@ TEST(Base64, IsReadAsRfc4648SaysIt) {
                            {"Zm9vYmE=", "fooba"},
                            {"Zm9vYmFy", "foobar"},
                            {"+/+/", "\xfb\xff\xbf"}};
-  for (const Row& row : kRows) EXPECT_EQ(FromBase64(row.text), row.bytes) << row.text;
+  for (const Row& row : kRows) {
+    EXPECT_EQ(FromBase64(row.text), row.bytes) << row.text;
+    EXPECT_EQ(ToBase64(row.bytes), row.text);
+  }
   for (const char* wrong : {"Zg", "Zg=", "Z===", "Zm9v\n", "Zm 9", "====", "Zg==Zg=="}) {
     EXPECT_TRUE(FromBase64(wrong).value_or("").empty()) << wrong;
   }

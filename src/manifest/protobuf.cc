@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "manifest/data.h"
 #include "manifest/fields.h"
 #include "manifest/names.h"
 #include "manifest/object.h"
@@ -24,24 +25,6 @@ constexpr std::string_view kMagic{"k8s\0", 4};
 constexpr int kMaxDepth = 50;
 
 enum Wire : std::uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
-
-std::string Base64(std::string_view bytes) {
-  static constexpr char kLetters[] =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
-    std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
-      group = group << 8 | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0);
-    }
-    for (std::size_t k = 0; k < 4; ++k) {
-      text += k <= count ? kLetters[group >> (18 - 6 * k) & 63] : '=';
-    }
-  }
-  return text;
-}
 
 CodedInputStream StreamOf(std::string_view bytes) {
   return CodedInputStream(reinterpret_cast<const std::uint8_t*>(bytes.data()),
@@ -177,7 +160,7 @@ MaybeValue DecodeScalar(char scalar, const Item& item) {
     case 's':
       return DecodeText(item.bytes);
     case 'y':
-      return json::value(json::string(Base64(item.bytes)));
+      return json::value(json::string(ToBase64(item.bytes)));
     case 't':
       return DecodeTime(item.bytes, false);
     case 'u':
