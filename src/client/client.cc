@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <openssl/ssl.h>
+#include <poll.h>
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl.hpp>
@@ -97,16 +98,22 @@ struct Client::Wire {
     return der;
   }
 
+  bool Closed();
   base::Result<void> Open(const ServerPlace& place, const std::stop_token& stop);
   base::Result<void> Shake(const ServerPlace& place, const std::stop_token& stop);
 };
-
-namespace {
 
 base::Error NotReached(const ServerPlace& place, const std::string& why) {
   return {Kind::kUnavailable, "PND-C001", "",
           fmt::format("the pondage server at {} is not reached: {}\nits address comes from {}",
                       place.Url(), why, place.origin)};
+}
+
+namespace {
+
+base::Error AnswerLost(const ServerPlace& place, const std::string& why) {
+  return {Kind::kUnavailable, "PND-C023", "",
+          fmt::format("the connection to {} broke before the answer: {}", place.Url(), why)};
 }
 
 base::Error InTime(const ServerPlace& place) {
@@ -210,10 +217,32 @@ std::optional<base::Instant> ParseHttpDate(const std::string& text) {
   return base::Instant{static_cast<std::int64_t>(timegm(&parts)) * 1000};
 }
 
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+Headers HeadersOf(const http::fields& fields) {
+  Headers headers;
+  for (const auto& field : fields) headers.emplace_back(field.name_string(), field.value());
+  return headers;
+}
+
 }  // namespace
 
+std::string Client::Header(std::string_view name) const {
+  for (const auto& [key, value] : headers_) {
+    if (beast::iequals(key, name)) return value;
+  }
+  return {};
+}
+
+// Whether the server has closed a kept connection meanwhile: on one that is in order nothing can be
+// read between two answers.
+bool Client::Wire::Closed() {
+  pollfd wanted{Lowest().socket().native_handle(), POLLIN, 0};
+  return ::poll(&wanted, 1, 0) != 0;
+}
+
 base::Result<Reply> Client::Send(const Request& request) {
-  const bool kept = wire_->open;
+  const bool kept = wire_->open && !wire_->Closed();
   if (!kept) TRY_DO(wire_->Open(place_, {}));
   auto message = ToHttp(request, place_);
   http::response_parser<http::string_body> parser;
@@ -232,8 +261,9 @@ base::Result<Reply> Client::Send(const Request& request) {
     wire_->Close();
     if (error == beast::error::timeout) return std::unexpected(InTime(place_));
     // The server may close a kept connection at any time: one fresh try, unless some of the answer
-    // was seen.
-    if (kept && !parser.got_some()) return Send(request);
+    // was seen. What changes something is not repeated: it may have been done.
+    if (kept && !parser.got_some() && request.method == "GET") return Send(request);
+    if (request.method != "GET") return std::unexpected(AnswerLost(place_, error.message()));
     return std::unexpected(NotReached(place_, error.message()));
   }
   Reply reply;
@@ -243,7 +273,8 @@ base::Result<Reply> Client::Send(const Request& request) {
       reply.warnings.push_back(WarningText(std::string_view(field.value())));
     }
   }
-  server_time_ = ParseHttpDate(std::string(parser.get()[http::field::date]));
+  headers_ = HeadersOf(parser.get());
+  server_time_ = ParseHttpDate(Header("Date"));
   if (!certificate_) certificate_ = wire_->Certificate();
   if (!parser.get().keep_alive()) wire_->Close();
   reply.body = std::move(parser.get().body());
@@ -313,9 +344,11 @@ base::Result<void> Client::Bytes(const std::string& target, const OnBytes& on_by
       http::async_read_header(stream, wire_->buffer, parser, std::move(done));
     });
   });
+  headers_ = HeadersOf(parser.get());
   std::string refused;
   std::vector<char> room(64 * 1024);
-  while (!error && !parser.is_done()) {
+  bool wanted = error || parser.get().result_int() >= 400 || on_bytes({});
+  while (!error && wanted && !parser.is_done()) {
     parser.get().body().data = room.data();
     parser.get().body().size = room.size();
     error = wire_->OnStream([&](auto& stream) {
@@ -327,13 +360,13 @@ base::Result<void> Client::Bytes(const std::string& target, const OnBytes& on_by
     const std::string_view got(room.data(), room.size() - parser.get().body().size);
     if (parser.get().result_int() >= 400) {
       refused += got;
-    } else if (!got.empty() && !on_bytes(got)) {
-      break;
+    } else if (!got.empty()) {
+      wanted = on_bytes(got);
     }
   }
   wire_->Close();
   if (stop.stop_requested()) return {};
-  if (error) return std::unexpected(NotReached(place_, error.message()));
+  if (error && wanted) return std::unexpected(NotReached(place_, error.message()));
   const int status = parser.get().result_int();
   if (status >= 400) return std::unexpected(ErrorOf(status, refused, target));
   return {};

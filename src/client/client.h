@@ -1,8 +1,10 @@
 // A synchronous client of one pondage server: HTTPS, JSON, and streams of lines.
 //
 // One object, one thread; Fork makes another for another thread. The connection is kept between
-// calls and made again when the server closed it. Errors carry the server's own message; a server
-// that is not reached is kUnavailable with PND-C001, one that does not answer in time PND-C006.
+// calls and made again when the server closed it. Errors carry the server's own message. A server
+// that is not reached is kUnavailable with PND-C001, one that does not answer in time PND-C006;
+// what changes something is never sent twice, and PND-C023 when the connection broke before its
+// answer: under the last two it may have been done.
 #pragma once
 
 #include <chrono>
@@ -12,6 +14,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/instant.h"
@@ -59,10 +62,13 @@ class Client {
   // too, with `whole` false.
   using OnLine = std::function<bool(std::string_view line, bool whole)>;
   base::Result<void> Lines(const std::string& target, const OnLine& on_line, std::stop_token stop);
+  // Called first with nothing, when the answer begins: its headers are there then.
   using OnBytes = std::function<bool(std::string_view bytes)>;
   base::Result<void> Bytes(const std::string& target, const OnBytes& on_bytes,
                            std::stop_token stop);
 
+  // Of the last answer, and within `on_bytes` of the present one: a header, "" when it has none.
+  std::string Header(std::string_view name) const;
   // Of the last answer: its Date, and the certificate (DER) of the connection.
   std::optional<base::Instant> ServerTime() const { return server_time_; }
   std::optional<std::string> ServerCertificate() const { return certificate_; }
@@ -79,9 +85,13 @@ class Client {
   std::chrono::milliseconds timeout_;
   std::unique_ptr<Wire> wire_;
   std::vector<std::string> warnings_;
+  std::vector<std::pair<std::string, std::string>> headers_;
   std::optional<base::Instant> server_time_;
   std::optional<std::string> certificate_;
 };
+
+// No connection, or one that broke.
+base::Error NotReached(const ServerPlace& place, const std::string& why);
 
 // The error behind an answer with status 400 and above.
 base::Error ErrorOf(int status, std::string_view body, std::string_view target);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -113,6 +114,39 @@ TEST(Client, ASilentServerIsGivenUp) {
   done = true;
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().id, "PND-C006");
+}
+
+// The server may have done what was asked before the connection broke: only what changes nothing is
+// sent again by itself.
+TEST(Client, WhatMayHaveBeenDoneIsNotSentTwice) {
+  std::atomic<bool> breaks = false;
+  FakeServer server([&](const Asked&) { return Said{200, "{}", {}, {}, false, breaks}; });
+  const auto times = [&](const std::string& method) {
+    return std::ranges::count(server.asked(), method, &Asked::method);
+  };
+  Client client(PlaceOf(server), 5s);
+  ASSERT_TRUE(client.Get("/first"));
+  breaks = true;
+  const auto posted = client.Post("/x", json::object());
+  ASSERT_FALSE(posted);
+  EXPECT_EQ(posted.error().id, "PND-C023");
+  EXPECT_EQ(posted.error().kind, base::Kind::kUnavailable);
+  EXPECT_EQ(times("POST"), 1);
+  breaks = false;
+  ASSERT_TRUE(client.Get("/second"));
+  breaks = true;
+  EXPECT_FALSE(client.Get("/third"));
+  EXPECT_EQ(times("GET"), 4) << "the third twice: on the kept connection and on a fresh one";
+}
+
+TEST(Client, AKeptConnectionThatTheServerClosedIsMadeAnew) {
+  FakeServer server(
+      [](const Asked& asked) { return Said{200, "{}", {}, {}, asked.target == "/last"}; });
+  Client client(PlaceOf(server), 5s);
+  ASSERT_TRUE(client.Get("/last"));
+  server.AwaitEnds(1);
+  EXPECT_TRUE(client.Post("/x", json::object()));
+  EXPECT_EQ(server.asked().size(), 2U);
 }
 
 TEST(Client, LinesComeAcrossChunks) {

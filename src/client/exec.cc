@@ -39,12 +39,6 @@ enum Channel : char { kIn = 0, kOut = 1, kErr = 2, kStatus = 3, kResize = 4, kCl
 constexpr std::size_t kPiece = 16 * 1024;
 constexpr auto kConnectLimit = std::chrono::seconds(10);
 
-base::Error NotReached(const ServerPlace& place, const std::string& why) {
-  return {base::Kind::kUnavailable, "PND-C001", "",
-          fmt::format("the pondage server at {} is not reached: {}\nits address comes from {}",
-                      place.Url(), why, place.origin)};
-}
-
 std::string Target(const ExecWish& wish) {
   std::string target =
       wish.pod_path +
@@ -64,6 +58,21 @@ base::Result<int> CodeOf(std::string_view text, const std::string& target) {
   }
   const auto code = static_cast<int>(NumberOr(status, {"code"}, 500));
   return std::unexpected(ErrorOf(code, text, target));
+}
+
+// Starts `operation` and runs the loop until it is done: only what is asynchronous has a time
+// limit.
+template <class Operation>
+error_code Await(asio::io_context& loop, Operation operation) {
+  std::optional<error_code> done;
+  operation([&done](error_code error, auto&&...) { done = error; });
+  loop.restart();
+  while (!done) loop.run_one();
+  return *done;
+}
+
+std::string Reason(const error_code& error) {
+  return error == beast::error::timeout ? "no answer in 10 s" : error.message();
 }
 
 // One connection until the program's end. `Stream`: plain or TLS.
@@ -132,7 +141,9 @@ template <class Stream>
 base::Result<void> Talk<Stream>::Connect() {
   socket_.binary(true);
   socket_.read_message_max(1 << 20);
-  socket_.set_option(websocket::stream_base::timeout::suggested(beast::role_type::client));
+  auto limits = websocket::stream_base::timeout::suggested(beast::role_type::client);
+  limits.handshake_timeout = kConnectLimit;
+  socket_.set_option(limits);
   socket_.set_option(websocket::stream_base::decorator([this](websocket::request_type& request) {
     request.set(beast::http::field::sec_websocket_protocol, "v5.channel.k8s.io");
     request.set(beast::http::field::user_agent, "pondage/" PONDAGE_VERSION);
@@ -141,12 +152,13 @@ base::Result<void> Talk<Stream>::Connect() {
     }
   }));
   websocket::response_type response;
-  error_code error;
-  socket_.handshake(response, place_.host + ":" + place_.port, target_, error);
+  const error_code error = Await(loop_, [&](auto done) {
+    socket_.async_handshake(response, place_.host + ":" + place_.port, target_, std::move(done));
+  });
   if (error == websocket::error::upgrade_declined && response.result_int() >= 400) {
     return std::unexpected(ErrorOf(response.result_int(), response.body(), target_));
   }
-  if (error) return std::unexpected(NotReached(place_, error.message()));
+  if (error) return std::unexpected(NotReached(place_, Reason(error)));
   return {};
 }
 
@@ -239,14 +251,10 @@ base::Result<void> ConnectTcp(beast::tcp_stream& stream, asio::io_context& loop,
   const auto endpoints = resolver.resolve(place.host, place.port, error);
   if (!error) {
     stream.expires_after(kConnectLimit);
-    std::optional<error_code> done;
-    stream.async_connect(endpoints, [&](error_code result, const auto&) { done = result; });
-    loop.restart();
-    while (!done) loop.run_one();
-    error = *done;
+    error = Await(loop, [&](auto done) { stream.async_connect(endpoints, std::move(done)); });
     stream.expires_never();
   }
-  if (error) return std::unexpected(NotReached(place, error.message()));
+  if (error) return std::unexpected(NotReached(place, Reason(error)));
   stream.socket().set_option(asio::ip::tcp::no_delay(true), error);
   return {};
 }
@@ -266,8 +274,12 @@ base::Result<int> Exec(const ServerPlace& place, const ExecWish& wish) {
   using Tls = beast::ssl_stream<beast::tcp_stream>;
   Tls tls(std::move(tcp), context);
   ExpectHost(tls.native_handle(), place.host);
-  error_code error;
-  tls.handshake(asio::ssl::stream_base::client, error);
+  tls.next_layer().expires_after(kConnectLimit);
+  const error_code error = Await(loop, [&](auto done) {
+    tls.async_handshake(asio::ssl::stream_base::client, std::move(done));
+  });
+  tls.next_layer().expires_never();
+  if (error == beast::error::timeout) return std::unexpected(NotReached(place, Reason(error)));
   if (error) {
     return std::unexpected(NotReached(place, TlsReason(tls.native_handle(), error)));
   }

@@ -88,12 +88,14 @@ FakeServer::FakeServer(Answer answer) : answer_(std::move(answer)) {
             asked_.push_back(asked);
           }
           const Said said = answer_(asked);
+          if (said.silent) break;
           std::string text =
               fmt::format("HTTP/1.1 {} Said\r\nContent-Type: application/json\r\n", said.status);
           for (const std::string& header : said.headers) text += header + "\r\n";
           if (said.chunks.empty()) {
             SendAll(connection, text + fmt::format("Content-Length: {}\r\n\r\n{}", said.body.size(),
                                                    said.body));
+            if (said.cut) break;
             continue;
           }
           SendAll(connection, text + "Transfer-Encoding: chunked\r\n\r\n");
@@ -103,6 +105,7 @@ FakeServer::FakeServer(Answer answer) : answer_(std::move(answer)) {
           SendAll(connection, "0\r\n\r\n");
         }
         close(connection);
+        ++ends_;
       });
     }
   });
@@ -114,6 +117,10 @@ FakeServer::~FakeServer() {
   for (std::jthread& connection : connections_) connection.request_stop();
   connections_.clear();
   close(listener_);
+}
+
+void FakeServer::AwaitEnds(int count) const {
+  while (ends_ < count) std::this_thread::yield();
 }
 
 std::vector<Asked> FakeServer::asked() const {

@@ -6,32 +6,6 @@ namespace pondage::phrase {
 namespace {
 
 constexpr std::array kRows = std::to_array<Message>({
-    {"PND-A001",
-     {"no valid token", "没有有效令牌"},
-     {},
-     {"Everything but the health checks needs a token, and the one that came is missing, unknown "
-      "or "
-      "revoked.",
-      "除健康检查外都需要令牌, 而请求没有令牌, 或令牌未知或已撤销。"},
-     {"Use the kubeconfig that the server wrote, or ask the admin for a token.",
-      "使用服务器写出的 kubeconfig, 或请管理员发放令牌。"},
-     {"pondage token create NAME", "pondage token create NAME"}},
-    {"PND-A002",
-     {"not allowed", "没有权限"},
-     {},
-     {"The token is known, but its rights do not cover this verb on this kind in this namespace.",
-      "令牌有效, 但其权限不包括在此命名空间对此类型做此操作。"},
-     {"Use your own namespace, or ask the admin.", "使用自己的命名空间, 或联系管理员。"},
-     {"pondage token ls", "pondage token ls"}},
-    {"PND-A003",
-     {"the server's certificate has expired", "服务器证书已过期"},
-     {},
-     {"Clients refuse a certificate that is past its end. The server makes a new one at its next "
-      "start "
-      "when it is near its end.",
-      "客户端拒绝过期证书。服务器在启动时会更新即将过期的证书。"},
-     {"Restart the server; running jobs are not touched.", "重启服务器; 运行中的作业不受影响。"},
-     {"pondage doctor", "pondage doctor"}},
     {"PND-A004",
      {"the object was changed meanwhile", "对象已被修改"},
      {},

@@ -169,13 +169,6 @@ constexpr std::array kRows = std::to_array<Message>({
      {},
      {"--image, and --no-copy with a shared directory",
       "使用 --image, 以及共享目录上的 --no-copy"}},
-    {"PND-C020",
-     {"broken things were found", "发现问题"},
-     {},
-     {"`pondage doctor` found something that keeps jobs from working. Each line says what to do.",
-      "`pondage doctor` 发现了影响作业的问题。每行都有处理办法。"},
-     {},
-     {"", ""}},
     {"PND-C021",
      {"the job is stopped", "作业已停止"},
      {},
@@ -192,6 +185,20 @@ constexpr std::array kRows = std::to_array<Message>({
      {},
      {"pondage queue; an admin makes one with pondage queue set QUEUE limit=none",
       "pondage queue; 管理员可用 pondage queue set QUEUE limit=none 创建"}},
+    {"PND-C023",
+     {"the answer was lost", "应答丢失"},
+     {},
+     {"The connection broke behind the request and before its answer, so it is not known whether "
+      "the server did what was asked. Nothing is sent twice by itself. `pondage run` looks for its "
+      "own job before it gives up; with --idempotency-key the same command can be given again at "
+      "any time and makes at most one job.",
+      "请求已发出, 但连接在应答之前断开, 因此不知道服务器是否已执行。不会自动重复发送。`pondage "
+      "run` "
+      "放弃之前会先查找自己的作业; 使用 --idempotency-key 时, 同一命令可随时重复执行, "
+      "最多只产生一个作业。"},
+     {},
+     {"look whether it is there (pondage ps), then give the command again",
+      "先查看是否已存在 (pondage ps), 再重新执行命令"}},
 });
 
 }  // namespace

@@ -147,21 +147,11 @@ TEST(Catalogue, EveryIdUsedInTheSourcesHasARow) {
   }
 }
 
-// A ratchet, not_yet_used.txt: rows that nobody uses yet. Take an id out when it is used; add none.
-std::set<std::string> NotYetUsed() {
-  std::ifstream in(fs::path(PONDAGE_SOURCE_DIR) / "src/phrase/not_yet_used.txt");
-  return {std::istream_iterator<std::string>(in), {}};
-}
-
-TEST(Catalogue, EveryRowIsUsedOrKnownToWait) {
+TEST(Catalogue, EveryRowIsUsed) {
   const std::set<std::string> used = UsedIds();
-  const std::set<std::string> waiting = NotYetUsed();
   for (const Message& message : All()) {
-    const std::string id(message.id);
-    EXPECT_TRUE(used.contains(id) || waiting.contains(id)) << id << " has a row but nobody uses it";
-  }
-  for (const std::string& id : waiting) {
-    EXPECT_NE(Find(id), nullptr) << id << " waits in the list but has no row";
+    EXPECT_TRUE(used.contains(std::string(message.id)))
+        << message.id << " has a row but nobody says it";
   }
 }
 
