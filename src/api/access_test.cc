@@ -307,6 +307,54 @@ TEST_F(PodLogs, FollowGoesOnUntilTheProgramIsGone) {
   EXPECT_EQ(out, "third\nlast\n");
 }
 
+// Whatever an answer began with, its reader goes on at the byte behind what it has: in the same
+// start, though the program was started anew, and with a stamp only where a line begins.
+TEST_F(PodLogs, AReaderGoesOnWhereItWas) {
+  const auto place = [&](const std::string& query) {
+    const Response response = Ask("GET", "/api/v1/namespaces/default/pods/p/log" + query);
+    for (const auto& [name, value] : response.headers)
+      if (name == "Pondage-Log-From") return value;
+    return std::string("none");
+  };
+  EXPECT_EQ(place(""), "u-p/1/0");
+  EXPECT_EQ(place("?tailLines=1"), "u-p/1/6");
+  EXPECT_EQ(place("?sinceSeconds=5"), "u-p/1/6");
+  EXPECT_EQ(place("?previous=true"), "u-p/0/0");
+  EXPECT_EQ(place("?tailLines=0&follow=true"), "u-p/1/13");
+  EXPECT_EQ(Log("?from=u-p/1/8&tailLines=1"), "cond\n");
+  EXPECT_EQ(Log("?from=u-p/1/13"), "");
+  EXPECT_EQ(Log("?from=u-p/0/1"), "ld\n");
+  EXPECT_EQ(Log("?timestamps=true&from=u-p/1/8"), "cond\n");
+  EXPECT_EQ(Log("?timestamps=true&from=u-p/1/6"), "2023-11-14T22:13:20.006000Z second\n");
+  logs.Rotate("u-p", 1, 9);
+  EXPECT_EQ(place("?from=u-p/1/8"), "u-p/1/9");
+  EXPECT_EQ(place(""), "u-p/1/9");
+  EXPECT_EQ(Log(""), "ond\n");
+}
+
+TEST_F(PodLogs, APlaceIsOfThisPodOrRefused) {
+  logs.Write("u-two", 0, "of another\n");
+  for (const char* from : {"u-two/0/0", "u-p/2/0", "u-p/-1/0", "u-p/0/-1", "u-p/0", "/0/0",
+                           "u-p/0/x", "0", "../u-p/0/0", "u-p/0/99999999999999999999"}) {
+    EXPECT_EQ(Ask("GET", std::string("/api/v1/namespaces/default/pods/p/log?from=") + from).status,
+              400)
+        << from;
+  }
+}
+
+// A slow reader whose next bytes are rotated away is not told that it has the whole.
+TEST_F(PodLogs, AGapBreaksTheAnswer) {
+  Response response = Ask("GET", "/api/v1/namespaces/default/pods/p/log?follow=true");
+  std::string out;
+  EXPECT_TRUE(Drain(*response.stream, out));
+  EXPECT_EQ(out, "first\nsecond\n");
+  logs.Write("u-p", 1, "third\nfourth\n");
+  logs.Rotate("u-p", 1, 19);
+  out.clear();
+  EXPECT_EQ(response.stream->Fill(out), Stream::Next::kBroken);
+  EXPECT_EQ(out, "");
+}
+
 TEST_F(PodLogs, EvictionDeletesThePod) {
   const std::string pod = "/api/v1/namespaces/default/pods/p";
   EXPECT_EQ(Ask("POST", pod + "/eviction", R"({"metadata":{"name":"q"}})").status, 400);

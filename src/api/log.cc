@@ -28,17 +28,33 @@ struct Source {
   int start = 0;
 };
 
+// A byte of what one start wrote, as the header of an answer names its first and `from` asks for
+// it: UID/START/OFFSET.
+struct Place {
+  Source source;
+  std::int64_t offset = 0;
+};
+constexpr const char* kPlaceHeader = "Pondage-Log-From";
+
 struct Wanted {
   bool follow = false;
   bool timestamps = false;
   std::optional<std::int64_t> tail_lines, limit_bytes;
   std::optional<base::Instant> since;
+  std::optional<Place> from;
 };
 
 class LogStream : public Stream {
  public:
-  LogStream(const World& world, Source source, Wanted wanted, std::int64_t offset)
-      : world_(world), source_(std::move(source)), wanted_(wanted), offset_(offset) {}
+  LogStream(const World& world, Wanted wanted, Place first)
+      : world_(world),
+        source_(std::move(first.source)),
+        wanted_(std::move(wanted)),
+        offset_(first.offset) {
+    if (!wanted_.from || offset_ == 0) return;
+    const auto before = world_.logs.Read(source_.uid, source_.start, offset_ - 1, 1);
+    line_begins_ = !before || before->offset == offset_ || before->bytes == "\n";
+  }
 
   bool Live() const override { return wanted_.follow; }
   base::Millis WaitAtMost() const override { return kLookAgain; }
@@ -51,7 +67,8 @@ class LogStream : public Stream {
     if (most == 0) return Next::kEnd;
     const auto chunk = world_.logs.Read(source_.uid, source_.start, offset_, most);
     if (!chunk) return Next::kEnd;
-    offset_ = chunk->offset;
+    // Rotated away while a slow client read: what follows does not join what was sent.
+    if (chunk->offset > offset_) return Next::kBroken;
     Append(out, chunk->bytes);
     offset_ += static_cast<std::int64_t>(chunk->bytes.size());
     if (!chunk->bytes.empty()) return Next::kMore;
@@ -103,6 +120,25 @@ Outcome<std::optional<std::int64_t>> NumberOf(const Request& request, std::strin
   return number;
 }
 
+std::string TextOf(const Place& place) {
+  return fmt::format("{}/{}/{}", place.source.uid, place.source.start, place.offset);
+}
+
+std::optional<Place> ParsePlace(std::string_view text) {
+  Place place;
+  const auto number = [&text](auto& into) {
+    const std::size_t slash = text.rfind('/');
+    if (slash == std::string_view::npos) return false;
+    const std::string_view digits = text.substr(slash + 1);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), into);
+    text = text.substr(0, slash);
+    return error == std::errc() && end == digits.data() + digits.size() && into >= 0;
+  };
+  if (!number(place.offset) || !number(place.source.start) || text.empty()) return std::nullopt;
+  place.source.uid = text;
+  return place;
+}
+
 Outcome<Wanted> WantedOf(const Request& request, const World& world) {
   Wanted wanted;
   wanted.follow = request.query.Flag("follow");
@@ -127,6 +163,10 @@ Outcome<Wanted> WantedOf(const Request& request, const World& world) {
     const auto at = manifest::ParseTime(time);
     if (!at) return Refuse(BadRequest(fmt::format("invalid sinceTime: \"{}\"", time)));
     wanted.since = *at;
+  }
+  if (const std::string from = request.query.Get("from"); !from.empty()) {
+    wanted.from = ParsePlace(from);
+    if (!wanted.from) return Refuse(BadRequest(fmt::format("invalid from: \"{}\"", from)));
   }
   return wanted;
 }
@@ -282,6 +322,40 @@ Outcome<Source> SourceOf(const Request& request, const json::object& pod,
   return source;
 }
 
+// `from` names a start by its uid: one of this replica's own, or it opens nobody's log.
+Outcome<Source> SourceFrom(const Place& from, const std::string& present,
+                           const std::optional<Lineage>& lineage, const World& world) {
+  const bool own =
+      from.source.uid == present ||
+      (lineage && std::ranges::any_of(StartsOf(*lineage, world), [&](const Source& source) {
+         return source.uid == from.source.uid;
+       }));
+  if (!own || !Wrote(world, from.source)) {
+    return Refuse(BadRequest(fmt::format("there is no log at {}", TextOf(from))));
+  }
+  return from.source;
+}
+
+// Where the answer begins. An offset before what is kept is moved up to it.
+Place FirstOf(const Source& source, const Wanted& wanted, const World& world) {
+  Place first{source, 0};
+  if (wanted.from) {
+    first.offset = wanted.from->offset;
+  } else {
+    if (wanted.since) {
+      first.offset =
+          world.logs.OffsetSince(source.uid, source.start, *wanted.since).value_or(first.offset);
+    }
+    if (wanted.tail_lines) {
+      const auto tail = world.logs.TailOffset(source.uid, source.start, *wanted.tail_lines);
+      first.offset = std::max(first.offset, tail.value_or(first.offset));
+    }
+  }
+  const auto there = world.logs.Read(source.uid, source.start, first.offset, 1);
+  if (there) first.offset = there->offset;
+  return first;
+}
+
 }  // namespace
 
 Response PodLog(const Request& request, const Route& route, const World& world) {
@@ -294,13 +368,16 @@ Response PodLog(const Request& request, const Route& route, const World& world) 
     const auto lineage = LineageOfGone(route, world);
     const auto starts = lineage ? StartsOf(*lineage, world) : std::vector<Source>();
     if (starts.empty()) return ToResponse(FromError(object.error(), *route.kind, route.name));
-    source = StartAsked(request, route, starts);
+    source = wanted->from ? SourceFrom(*wanted->from, "", lineage, world)
+                          : StartAsked(request, route, starts);
   } else {
     const json::object pod = Parsed(*object);
     const auto container = ContainerOf(request, pod, route.name);
     if (!container) return ToResponse(container.error());
     const auto lineage = LineageOf(pod, object->uid);
-    if (lineage && !request.query.Get("attempt").empty()) {
+    if (wanted->from) {
+      source = SourceFrom(*wanted->from, object->uid, lineage, world);
+    } else if (lineage && !request.query.Get("attempt").empty()) {
       source = StartAsked(request, route, StartsOf(*lineage, world));
     } else {
       if (TextAt(pod, "spec.nodeName").empty()) return TextResponse("", 204);
@@ -308,17 +385,11 @@ Response PodLog(const Request& request, const Route& route, const World& world) 
     }
   }
   if (!source) return ToResponse(source.error());
-  std::int64_t offset = 0;
-  if (wanted->since) {
-    offset = world.logs.OffsetSince(source->uid, source->start, *wanted->since).value_or(offset);
-  }
-  if (wanted->tail_lines) {
-    const auto tail = world.logs.TailOffset(source->uid, source->start, *wanted->tail_lines);
-    offset = std::max(offset, tail.value_or(offset));
-  }
+  const Place first = FirstOf(*source, *wanted, world);
   Response response;
   response.content_type = "text/plain";
-  response.stream = std::make_unique<LogStream>(world, *source, *wanted, offset);
+  response.headers.emplace_back(kPlaceHeader, TextOf(first));
+  response.stream = std::make_unique<LogStream>(world, *wanted, first);
   return response;
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/json.hpp>
 #include <cstdio>
@@ -117,13 +118,18 @@ class TestLogs : public port::Logs {
     log.bytes += bytes;
     log.ended = ended;
   }
+  // What lies before `begin` is rotated away.
+  void Rotate(const std::string& uid, int start, std::int64_t begin) {
+    const std::lock_guard lock(mutex_);
+    logs_[{uid, start}].begin = begin;
+  }
   base::Result<port::LogChunk> Read(const std::string& uid, int start, std::int64_t offset,
                                     std::size_t limit) const override {
     const std::lock_guard lock(mutex_);
     const auto found = logs_.find({uid, start});
     if (found == logs_.end()) return base::Fail(base::Kind::kNotFound, "", uid, "nothing written");
     const auto size = static_cast<std::int64_t>(found->second.bytes.size());
-    offset = std::min(offset, size);
+    offset = std::clamp(offset, found->second.begin, size);
     port::LogChunk chunk;
     chunk.offset = offset;
     chunk.bytes = found->second.bytes.substr(static_cast<std::size_t>(offset), limit);
@@ -154,6 +160,7 @@ class TestLogs : public port::Logs {
   struct Log {
     std::string bytes;
     bool ended = false;
+    std::int64_t begin = 0;
   };
   mutable std::mutex mutex_;
   std::map<std::pair<std::string, int>, Log> logs_;

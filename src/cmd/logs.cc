@@ -159,8 +159,8 @@ base::Result<int> LogsMain(Context& context) {
   // A stopped job writes nothing more until it is resumed: what there is, is shown.
   if (line.Has("follow") && !line.Has("attempt") && !line.Has("previous") &&
       job.state != view::JobState::kStopped) {
-    if (line.Has("timestamps")) query += "&timestamps=true";
-    return session::FollowLogs(*client, context.screen(), space, job.name, {replica, query});
+    return session::FollowLogs(*client, context.screen(), space, job.name,
+                               {replica, query, line.Has("timestamps")});
   }
   if (sources.size() == 1) {
     if (line.Has("timestamps")) query += "&timestamps=true";

@@ -8,6 +8,7 @@
 
 #include "client/kube.h"
 #include "session/event_queue.h"
+#include "session/log_place.h"
 #include "terminal/interrupt.h"
 #include "terminal/progress.h"
 #include "terminal/stream.h"
@@ -23,7 +24,7 @@ namespace {
 using namespace std::chrono_literals;
 
 struct Event {
-  enum class Type { kJob, kJobGone, kPod, kOutput, kOutputEnd, kAway, kBack, kError } type;
+  enum class Type { kJob, kJobGone, kPod, kOutput, kOutputEnd, kLost, kAway, kBack, kError } type;
   json::value object;
   std::string replica;
   std::string text;
@@ -145,30 +146,34 @@ void Follower::ReadOutput(const json::value& pod, std::int64_t start) {
   const std::string key = fmt::format("{}/{}", client::Text(pod, {"metadata", "uid"}), start);
   if ((!wish_.replica.empty() && replica != wish_.replica) || reading_.contains(key)) return;
   reading_[key] = 1;
-  const std::string pod_name = client::Text(pod, {"metadata", "name"});
-  threads_.emplace_back([this, replica, key, pod_name,
-                         client = client_.Fork()](std::stop_token stop) {
-    const std::string target =
-        client::PodPath(space_, pod_name) + "/log?container=tensorflow&follow=true" + wish_.query;
-    std::size_t read = 0;
-    while (!stop.stop_requested()) {
-      std::size_t skip = read;
-      auto outcome = client->Bytes(
-          target,
-          [&](std::string_view bytes) {
-            const std::size_t known = std::min(skip, bytes.size());
-            skip -= known;
-            bytes.remove_prefix(known);
-            read += bytes.size();
-            return bytes.empty() ||
-                   queue_.Push({Event::Type::kOutput, {}, replica, std::string(bytes), {}}, stop);
-          },
-          stop);
-      if (outcome || outcome.error().kind != base::Kind::kUnavailable) break;
-      std::this_thread::sleep_for(300ms);
-    }
-    queue_.Push({Event::Type::kOutputEnd, {}, replica, key, {}}, stop);
-  });
+  const std::string target = client::PodPath(space_, client::Text(pod, {"metadata", "name"})) +
+                             "/log?container=tensorflow&follow=true" + wish_.query +
+                             (wish_.timestamps ? "&timestamps=true" : "");
+  threads_.emplace_back(
+      [this, replica, key, target, client = client_.Fork()](std::stop_token stop) {
+        const auto push = [&](Event::Type type, std::string text) {
+          return text.empty() || queue_.Push({type, {}, replica, std::move(text), {}}, stop);
+        };
+        LogPlace place(wish_.timestamps);
+        while (!stop.stop_requested()) {
+          bool begun = false;
+          auto outcome = client->Bytes(
+              target + place.Query(),
+              [&](std::string_view bytes) {
+                if (!begun) {
+                  const base::Bytes gone{place.Begin(client->Header("Pondage-Log-From"))};
+                  if (gone > base::Bytes{0}) push(Event::Type::kLost, terminal::SizeText(gone));
+                }
+                begun = true;
+                return push(Event::Type::kOutput, place.Take(bytes));
+              },
+              stop);
+          if (outcome || outcome.error().kind != base::Kind::kUnavailable) break;
+          std::this_thread::sleep_for(300ms);
+        }
+        push(Event::Type::kOutput, place.Rest());
+        push(Event::Type::kOutputEnd, key);
+      });
 }
 
 void Follower::TakePod(const json::value& pod) {
@@ -298,6 +303,12 @@ base::Result<void> Follower::Take(Event event) {
       if (!Raw() && !unfinished_[event.replica].empty()) {
         TakeOutput({Event::Type::kOutput, {}, event.replica, "\n", {}});
       }
+      break;
+    case Event::Type::kLost:
+      progress_.Line(
+          fmt::format(fmt::runtime(screen_.Pick("{}: {} of its log were rotated away meanwhile",
+                                                "{}: 其日志有 {} 在此期间已被轮转清除")),
+                      event.replica, event.text));
       break;
     case Event::Type::kAway:
       Away(true);

@@ -20,6 +20,7 @@ base::Result<int> FollowJob(client::Client& client, const terminal::Screen& scre
 struct LogWish {
   std::string replica;  // "worker/1"; empty: all, merged
   std::string query;    // further query of pods/log, "&tailLines=5"
+  bool timestamps = false;
 };
 // Only the output, of all starts from now on, until the job has ended.
 base::Result<int> FollowLogs(client::Client& client, const terminal::Screen& screen,

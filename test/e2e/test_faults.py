@@ -315,6 +315,37 @@ class Machine(Fault):
         self.assertIn("Running", raw.conditions(pool, "long"))
 
 
+class Followed(Fault):
+    def test_who_follows_a_log_misses_nothing_when_the_server_returns(self):
+        pool = self.pool(Wrapped())
+        pool.port = raw.address(pool)[1]
+        raw.create(pool, tfjob("talks", ["sh", "-c", "i=0; while :; do i=$((i+1)); echo line $i; sleep 0.02; done"]))
+        pool.await_log("talks-worker-0", "line 20\n")
+
+        def numbers(path):
+            return [int(line.split()[-1]) for line in path.read_text().split("\n")[:-1]]
+        followers = []
+        for flags in ("--tail 3", "--tail 0", "--since 1h", "--tail 3 --timestamps", ""):
+            path = pool.root / f"followed{len(followers)}"
+            with open(path, "wb") as out:
+                program = subprocess.Popen([PONDAGE, "logs", "-f", "talks", *flags.split()], env=pool.env, stdout=out)
+            self.addCleanup(program.wait)
+            self.addCleanup(program.kill)
+            followers.append((flags, program, path))
+            eventually(f"{flags} shows lines", lambda: len(numbers(path)) > 10)
+        for end in (pool.stop, pool.crash):
+            end()
+            written = max(numbers(path)[-1] for _, _, path in followers)
+            pool.start()
+            for flags, program, path in followers:
+                eventually(f"{flags} goes on", lambda: program.poll() is None and numbers(path)[-1] > written + 50)
+        for flags, program, path in followers:
+            seen = numbers(path)
+            self.assertEqual(seen, list(range(seen[0], seen[-1] + 1)), flags)
+            stamps = [line.count("Z line ") for line in path.read_text().split("\n")[:-1]]
+            self.assertEqual(set(stamps), {1 if "timestamps" in flags else 0}, flags)
+
+
 class Disk(Fault):
     def small_disk(self):
         if not raw.is_root():
