@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 
 extern char** environ;
@@ -38,6 +40,41 @@ pid_t Spawn(const std::vector<std::string>& words, int output) {
   return failed == 0 ? pid : -1;
 }
 
+using Moment = std::chrono::steady_clock::time_point;
+
+// Waits until `file` can be read. False: not before `end`.
+bool Await(int file, Moment end) {
+  while (true) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        end - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return false;
+    pollfd wanted{file, POLLIN, 0};
+    const int ready = poll(&wanted, 1, static_cast<int>(left.count()));
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR) return false;
+  }
+}
+
+bool ReadToEnd(int file, Moment end, std::string& output) {
+  std::array<char, 4096> room{};
+  while (true) {
+    if (!Await(file, end)) return false;
+    const ssize_t got = read(file, room.data(), room.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return true;
+    if (output.size() < kMostOutput) output.append(room.data(), static_cast<std::size_t>(got));
+  }
+}
+
+// A program may close its output long before it ends.
+bool AwaitEnd(pid_t pid, Moment end) {
+  const int program = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  if (program < 0) return false;
+  const bool ended = Await(program, end);
+  close(program);
+  return ended;
+}
+
 }  // namespace
 
 std::optional<ProgramResult> RunProgram(const std::vector<std::string>& words,
@@ -53,20 +90,9 @@ std::optional<ProgramResult> RunProgram(const std::vector<std::string>& words,
   }
   ProgramResult result;
   const auto end = std::chrono::steady_clock::now() + limit;
-  std::array<char, 4096> room{};
-  while (true) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        end - std::chrono::steady_clock::now());
-    pollfd wanted{pipe[0], POLLIN, 0};
-    if (left.count() <= 0 || poll(&wanted, 1, static_cast<int>(left.count())) == 0) {
-      result.timed_out = true;
-      kill(-pid, SIGKILL);
-      break;
-    }
-    const ssize_t got = read(pipe[0], room.data(), room.size());
-    if (got <= 0) break;
-    if (result.output.size() < kMostOutput)
-      result.output.append(room.data(), static_cast<std::size_t>(got));
+  if (!ReadToEnd(pipe[0], end, result.output) || !AwaitEnd(pid, end)) {
+    result.timed_out = true;
+    kill(-pid, SIGKILL);
   }
   close(pipe[0]);
   int status = 0;

@@ -144,18 +144,6 @@ std::string KeyedName(const std::string& key) {
   return fmt::format("{}-k{}", stem.empty() ? "job" : stem, Sha256Hex(key).substr(0, 10));
 }
 
-std::string DigestOf(const json::object& tfjob) {
-  json::object what{{"spec", tfjob.at("spec")}};
-  json::value copy = what;
-  // The copy's directory is new each time and says nothing about what was asked for.
-  for (auto& [role, spec] : copy.at("spec").at("tfReplicaSpecs").as_object()) {
-    for (json::value& container : spec.at("template").at("spec").at("containers").as_array()) {
-      container.as_object().erase("workingDir");
-    }
-  }
-  return Sha256Hex(json::serialize(copy)).substr(0, 20);
-}
-
 base::Result<RunWish> WishOf(const grammar::Invocation& line, const terminal::Surroundings& around,
                              const std::string& folder, const std::string& default_queue) {
   RunWish wish;
@@ -275,7 +263,9 @@ json::object AnnotationsOf(const RunWish& wish, const RunPlace& place) {
 
 }  // namespace
 
-json::object MakeTfJob(const RunWish& wish, const RunPlace& place) {
+namespace {
+
+json::object JobAsked(const RunWish& wish, const RunPlace& place) {
   json::object roles;
   if (wish.chief) roles["Chief"] = ReplicaSpec(wish, place, 1, true);
   if (wish.parameter_servers > 0)
@@ -289,7 +279,7 @@ json::object MakeTfJob(const RunWish& wish, const RunPlace& place) {
   if (!wish.queue.empty()) scheduling["queue"] = wish.queue;
   if (!wish.priority.empty()) scheduling["priorityClass"] = wish.priority;
   if (!scheduling.empty()) policy["schedulingPolicy"] = std::move(scheduling);
-  json::object job{
+  return json::object{
       {"apiVersion", "kubeflow.org/v1"},
       {"kind", "TFJob"},
       {"metadata",
@@ -297,10 +287,23 @@ json::object MakeTfJob(const RunWish& wish, const RunPlace& place) {
         {"namespace", place.space},
         {"annotations", AnnotationsOf(wish, place)}}},
       {"spec", {{"runPolicy", std::move(policy)}, {"tfReplicaSpecs", std::move(roles)}}}};
-  if (!wish.key.empty()) {
-    job["metadata"].as_object()["annotations"].as_object()["pondage.dev/request-digest"] =
-        DigestOf(job);
-  }
+}
+
+}  // namespace
+
+std::string DigestOf(const RunWish& wish, const RunPlace& place) {
+  // A copy lies elsewhere each time, and who asks is not what is asked for.
+  RunPlace same = place;
+  if (!place.work_copy.empty()) same.directory = "(copy)";
+  same.work_copy.clear();
+  same.user.clear();
+  return Sha256Hex(json::serialize(JobAsked(wish, same))).substr(0, 20);
+}
+
+json::object MakeTfJob(const RunWish& wish, const RunPlace& place) {
+  json::object job = JobAsked(wish, place);
+  json::object& annotations = job["metadata"].as_object()["annotations"].as_object();
+  if (!wish.key.empty()) annotations[kRequestDigest] = DigestOf(wish, place);
   return job;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/quantity.h"
@@ -49,9 +50,10 @@ base::Result<RunWish> WishOf(const grammar::Invocation& line, const terminal::Su
 struct RunPlace {
   std::string space;
   std::string user;
-  std::string directory;  // working directory of the replicas
-  std::string work_copy;  // the same when it is a copy; empty under --no-copy
+  std::string directory;     // working directory of the replicas
+  std::string work_copy;     // the same when it is a copy; empty under --no-copy
 };
+inline constexpr std::string_view kRequestDigest = "pondage.dev/request-digest";
 json::object MakeTfJob(const RunWish& wish, const RunPlace& place);
 
 // "train" of "python /x/train.py --lr 1": a DNS label of at most 40 letters.
@@ -59,8 +61,9 @@ std::string StemOf(const std::vector<std::string>& program);
 // The name that a key always gives, whatever is to be run: so that the same key with another
 // command is seen to clash.
 std::string KeyedName(const std::string& key);
-// Whether two wishes with the same key are the same: a digest of all that matters.
-std::string DigestOf(const json::object& tfjob);
+// Whether two commands with the same key are the same: of the whole job that is asked for. The
+// files of a working copy are not part of it.
+std::string DigestOf(const RunWish& wish, const RunPlace& place);
 
 struct PlanFacts {
   std::string program;  // which Python

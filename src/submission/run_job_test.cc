@@ -182,14 +182,37 @@ TEST(Run, TheNextNumberIsTaken) {
 TEST(Run, TheSameKeyIsTheSameJob) {
   const auto one = Wish({"run", "--idempotency-key", "nightly", "--", "python", "train.py"});
   const auto two = Wish({"run", "--idempotency-key", "nightly", "--", "python", "train.py"});
-  const auto other =
-      Wish({"run", "--idempotency-key", "nightly", "--gpus", "1", "--", "python", "train.py"});
   EXPECT_EQ(one->name, two->name);
-  const auto digest = [](const RunWish& wish, const char* copy) {
-    return DigestOf(MakeTfJob(wish, {"n", "u", copy, copy}));
+  const auto digest = [](const RunWish& wish, const RunPlace& place) {
+    return client::Text(MakeTfJob(wish, place), {"metadata", "annotations", kRequestDigest});
   };
-  EXPECT_EQ(digest(*one, "/w/1"), digest(*two, "/w/2")) << "where the copy lies says nothing";
-  EXPECT_NE(digest(*one, "/w/1"), digest(*other, "/w/1"));
+  const auto asked = [&](const std::vector<std::string>& flags, const RunPlace& place) {
+    std::vector<std::string> words = {"run", "--idempotency-key", "nightly"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    for (const char* word : {"--", "python", "train.py"}) words.emplace_back(word);
+    return digest(*Wish(words), place);
+  };
+  const RunPlace copied{"n", "u", "/w/1", "/w/1"};
+  const std::string same = digest(*one, copied);
+  EXPECT_EQ(digest(*two, {"n", "v", "/w/2", "/w/2"}), same)
+      << "where the copy lies and who asks says nothing";
+  EXPECT_EQ(asked({"--checkpoint-dir", "c"}, copied),
+            asked({"--checkpoint-dir", "c"}, {"n", "u", "/w/2", "/w/2"}));
+  EXPECT_EQ(asked({}, copied), same);
+  for (const std::vector<std::string>& flags :
+       std::vector<std::vector<std::string>>{{"--gpus", "1"},
+                                             {"--gpu-type", "A100"},
+                                             {"--checkpoint-dir", "c"},
+                                             {"--queue", "q"},
+                                             {"--env", "A=1"},
+                                             {"--mount", "/a:/b"},
+                                             {"--restarts", "7"},
+                                             {"--time", "1h"},
+                                             {"--grace", "7s"}}) {
+    EXPECT_NE(asked(flags, copied), same) << flags[0];
+  }
+  EXPECT_NE(asked({}, {"n", "u", "/here", ""}), same) << "in a copy or in the directory itself";
+  EXPECT_NE(asked({}, {"n", "u", "/here", ""}), asked({}, {"n", "u", "/there", ""}));
 }
 
 TEST(Run, ThePlanInBothLanguages) {

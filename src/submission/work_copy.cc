@@ -25,8 +25,9 @@ constexpr std::string_view kBuiltIn =
     ".git/\n__pycache__/\n*.pyc\n.ipynb_checkpoints/\n.mypy_cache/\n.pytest_cache/"
     "\n.pondageignore\n";
 
-// One pattern against a path, `*` and `?` stopping at slashes and `**` not. Iterative with two
-// points to come back to, so that no pattern takes more than quadratic time per star kind.
+// One pattern against a path, `*` and `?` stopping at slashes and `**` not. All places in the
+// pattern where the text read so far can stand are followed at once, so that the time is at most
+// the product of both lengths whatever the pattern.
 class Matcher {
  public:
   Matcher(std::string_view pattern, std::string_view text) : pattern_(pattern), text_(text) {}
