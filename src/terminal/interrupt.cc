@@ -1,19 +1,23 @@
 #include "terminal/interrupt.h"
 
+#include <atomic>
+
 namespace pondage::terminal {
 namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
-volatile std::sig_atomic_t came = 0;
+// Set on whichever thread the signal comes to, read on others.
+std::atomic<bool> came = false;
+static_assert(std::atomic<bool>::is_always_lock_free, "only so a signal handler may set it");
 
 void OnSignal(int) {
-  came = 1;
+  came = true;
 }
 
 }  // namespace
 
 Interrupt::Interrupt() {
-  came = 0;
+  came = false;
   struct sigaction action = {};
   action.sa_handler = OnSignal;
   sigemptyset(&action.sa_mask);
@@ -25,7 +29,7 @@ Interrupt::~Interrupt() {
 }
 
 bool Interrupt::Came() const {
-  return came != 0;
+  return came;
 }
 
 }  // namespace pondage::terminal
