@@ -1,7 +1,7 @@
 // The one point that every request passes: who asks, and may they.
 //
 // Pure over the TokenStore. Beside its namespaces a limited token reads what it needs to know about
-// the pool: nodes, queues, priority classes, kinds.
+// the pool: nodes, queues, priority classes, kinds, environments.
 #pragma once
 
 #include <span>
