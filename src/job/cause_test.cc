@@ -1,5 +1,5 @@
 // Whatever order exits are told in, and in whatever batches: the cause is the one that happened
-// first, with the reason that it had (rulings 1.1, 1.10).
+// first, with the reason that it had.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

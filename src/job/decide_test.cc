@@ -1,4 +1,4 @@
-// tfjob.md 19.6: one decision from one snapshot.
+// One decision from one snapshot.
 #include <gtest/gtest.h>
 
 #include "job/machine.h"

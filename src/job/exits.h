@@ -1,6 +1,6 @@
 // What the end of a program means for its job, by restartPolicy and exit code.
 //
-// Pure; any thread. Source: tfjob.md 11.1, 11.2; rulings 1.1, 1.7.
+// Pure; any thread. As Kubeflow has it; what is ours beside: docs/decisions/0011.
 #pragma once
 
 #include "job/machine.h"
@@ -36,7 +36,7 @@ RestartPolicy PolicyOf(const Spec& spec, Role role);
 base::Millis GraceOf(const Spec& spec, Role role);
 base::Millis LongestGrace(const Spec& spec);
 
-// Whether the end of one of this role ends the attempt of all (rulings 1.1, 1.5, 1.6).
+// Whether the end of one of this role ends the attempt of all: a gang's member, a lost ps.
 bool EndsAttempt(const Spec& spec, Role role);
 // Whether an index of this role, once finished, stays so when the job starts again (O11).
 bool StaysFinished(const Spec& spec, Role role);

@@ -1,4 +1,4 @@
-// tfjob.md 11.1, 11.2 and rulings 1.7: what an exit means.
+// What an exit means.
 #include "job/exits.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The end of a job: tfjob.md 10.2, 12.1-12.3, 19.7; rulings 1.9, 1.10.
+// The end of a job: who decides it, what is stopped and cleaned away, how it is shown.
 #include <gtest/gtest.h>
 
 #include "job/machine.h"

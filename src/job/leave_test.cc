@@ -1,4 +1,4 @@
-// Leaving: rulings 1.4, 1.5, 1.7-1.9, tensorflow.md 10, tfjob.md 12.4 and 14.
+// Leaving: notices, graces, exit 42, suspend and resize, and the way back to the queue.
 #include <gtest/gtest.h>
 
 #include "job/machine.h"

@@ -52,7 +52,7 @@ struct Action {
   std::string why;         // ledger's word for kRelease: finished failed restart preempted stopped
 };
 
-struct Note {  // an Event on the job (tfjob.md 16)
+struct Note {  // an Event on the job
   bool warning = false;
   std::string reason;
   std::string message;

@@ -1,4 +1,4 @@
-// Who starts again after an exit, in which Pod, and after which pause (rulings 1.1, 1.5-1.7).
+// Who starts again after an exit, in which Pod, and after which pause (docs/decisions/0011).
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// tfjob.md 11, 19.5 and rulings 1.1, 1.2, 1.5-1.7: who starts again, where and when.
+// Who starts again, where and when.
 #include <gtest/gtest.h>
 
 #include "job/machine.h"
@@ -63,7 +63,7 @@ TEST_F(Restart, InPlaceWithBackOffAndWithoutACondition) {
   EXPECT_EQ(world.status.restarts, 3);
 }
 
-// 19.5: PS 1 Worker 2 running, PS 0 ends. Where policy says again, all start again (rulings 1.5).
+// PS 1 Worker 2 running, PS 0 ends. Where policy says again, all start again: its memory is lost.
 TEST_F(Restart, APsThatEnds) {
   struct Row {
     RestartPolicy policy;
@@ -479,7 +479,7 @@ TEST_F(Restart, ADynamicWorkerUnderNeverStaysAwayUntilTheNextChange) {
   Expect(world, "remove worker-1.1; bind worker-1.2; bind worker-2.1");
 }
 
-TEST_F(Restart, RulingsOneEightOnlyWhoSaidHelloCanBeMissed) {
+TEST_F(Restart, OnlyWhoSaidHelloCanBeMissed) {
   SmallWorld world = Running(Job({{kW, 2}}, kOnFailure));
   world.Says(kW, 0, -1);
   world.Step();

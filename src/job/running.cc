@@ -1,4 +1,4 @@
-// The job holds its GPUs: one decision a pass (tfjob.md 10.3), then its replicas are tended.
+// The job holds its GPUs: one decision a pass, then its replicas are tended.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ bool WasTold(const Replica& replica) {
   return replica.stop_asked || replica.kill_at || replica.killed;
 }
 
-// A gang is as large as its spec says, or it leaves to come back at the new size (rulings 1.4).
+// A gang is as large as its spec says, or it leaves to come back at the new size.
 bool IsResized(const Spec& spec, Status& status) {
   for (const Replica& replica : status.replicas) {
     if (replica.present && IsSurplus(spec, replica) && EndsAttempt(spec, replica.role)) return true;
@@ -85,7 +85,7 @@ void RecallDynamic(Pass& pass) {
   }
 }
 
-// Rulings 1.8: only who has said hello can be missed; without a word there is no time-out unless
+// Only who has said hello can be missed; without a word there is no time-out unless
 // the author set one.
 void KillStuck(Pass& pass) {
   for (Replica& replica : pass.status.replicas) {

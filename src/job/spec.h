@@ -1,7 +1,7 @@
 // A TFJob as its author wrote it, decoded, with defaults applied: what the state machine reads.
 //
 // Values; any thread. The Pod template itself stays opaque bytes: `job` never sees JSON.
-// Source: tfjob.md sections 3, 4; rulings.md section 1.
+// Fields and defaults are Kubeflow's; what is ours: docs/decisions/0004 and 0011.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ enum class RestartPolicy : std::uint8_t { kNever, kOnFailure, kAlways, kExitCode
 enum class CleanPodPolicy : std::uint8_t { kNone, kRunning, kAll };
 enum class SuccessPolicy : std::uint8_t { kDefault, kAllWorkers };
 
-// Who restarts when one replica goes (rulings 1.1).
+// Who restarts when one replica goes.
 enum class Scope : std::uint8_t { kGang, kReplica };
 
 struct ReplicaSpec {
@@ -50,8 +50,8 @@ struct Spec {
   bool suspend = false;
   bool managed_elsewhere = false;  // managedBy names another controller: hands off
   std::optional<int> min_available;
-  std::string queue = "default";  // rulings 1.14
-  int priority = 0;               // of schedulingPolicy.priorityClass
+  std::string queue = "default";
+  int priority = 0;  // of schedulingPolicy.priorityClass
   // From annotations `pondage.dev/...` (docs/decisions/0004).
   std::optional<Scope> scope;  // restart-scope
   std::optional<base::Millis> startup_timeout;
@@ -87,12 +87,12 @@ bool IsCollective(const Spec& spec);
 Scope RestartScope(const Spec& spec);
 
 // The role that decides running and success: Chief or Master if there is one, else Worker
-// (tfjob.md 10.2); none in a job of PS and evaluators only.
+// none in a job of PS and evaluators only.
 std::optional<Role> DecidingRole(const Spec& spec);
 
 // `J-t-i`, the name of Pod and Service alike.
 std::string ReplicaName(const std::string& job_name, Role role, int index);
-// Longest name a job with these roles may have (tfjob.md 6.1).
+// Longest name a job with these roles may have: names of its replicas are DNS labels.
 int MaxNameLength(const Spec& spec);
 
 }  // namespace pondage::job

@@ -1,4 +1,4 @@
-// tfjob.md 19.1: names and roles.
+// Names and roles.
 #include "job/spec.h"
 
 #include <gtest/gtest.h>

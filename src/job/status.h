@@ -2,7 +2,7 @@
 //
 // Everything the machine needs after a restart stands here: load(save(status)) = status. What is
 // only reported (progress of a step) may be lost and is reported again.
-// Source: tfjob.md section 9; names of `status.pondage` in docs/decisions/0004.
+// Conditions are Kubeflow's; names of `status.pondage` in docs/decisions/0004.
 #pragma once
 
 #include <cstdint>
@@ -154,7 +154,7 @@ struct Status {
   bool operator==(const Status&) const = default;
 };
 
-// tfjob.md 9.3, rules 1-5. True when the list changed.
+// As Kubeflow sets one; behind Failed none is set. True when the list changed.
 bool SetCondition(Status& status, const std::string& type, bool is_true, const std::string& reason,
                   const std::string& message, base::Instant now);
 const Condition* FindCondition(const Status& status, const std::string& type);

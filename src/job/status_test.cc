@@ -1,4 +1,4 @@
-// tfjob.md 9.3 and the second table of 19.6: how a condition is set.
+// How a condition is set.
 #include "job/status.h"
 
 #include <gtest/gtest.h>

@@ -16,7 +16,7 @@ bool WasStopped(const Status& status, const Replica& replica) {
   return exit.at >= *status.completion_time && !(status.cause && IsEarlier(exit, *status.cause));
 }
 
-// Rulings 1.9: one that was stopped because its job had ended did not fail.
+// One that was stopped because its job had ended did not fail.
 void StoppedWithJob(const Status& status, Replica& replica) {
   replica.exit->reason = "StoppedWithJob";
   if (IsTrue(status, "Succeeded")) replica.phase = Phase::kSucceeded;

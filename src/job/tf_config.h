@@ -1,4 +1,4 @@
-// TF_CONFIG, byte for byte as the Kubeflow training operator writes it (tfjob.md section 8).
+// TF_CONFIG, byte for byte as the Kubeflow training operator writes it.
 //
 // Pure. The address of a replica is an input: DNS names under Kubernetes, `127.0.0.1:port` for
 // processes on one machine. The JSON around it never changes.

@@ -1,4 +1,4 @@
-// tfjob.md 8.2, 8.3, 19.3: TF_CONFIG to the byte.
+// TF_CONFIG to the byte.
 #include "job/tf_config.h"
 
 #include <gtest/gtest.h>

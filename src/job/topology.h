@@ -1,6 +1,6 @@
 // Which replicas decide that a job runs or has succeeded, and how they are counted.
 //
-// Pure; any thread. Source: tfjob.md 9.1, 10.2, 10.3.
+// Pure; any thread. As Kubeflow counts them.
 #pragma once
 
 #include <array>

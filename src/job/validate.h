@@ -1,7 +1,7 @@
 // Admission rules of a TFJob: every error with its path, all of them collected.
 //
 // Pure. Works on what manifest::DecodeTfJob found in the template (container names and images), so
-// `job` still never sees JSON. Source: tfjob.md section 5; messages as Kubernetes writes them.
+// `job` still never sees JSON. Rules as Kubeflow's webhook has them, messages as Kubernetes'.
 #pragma once
 
 #include <cstdint>

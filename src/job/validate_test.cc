@@ -1,4 +1,4 @@
-// tfjob.md 5.1, 5.2, 19.2: what is refused, with which words, and what is only warned about.
+// What is refused, with which words, and what is only warned about.
 #include "job/validate.h"
 
 #include <gmock/gmock.h>

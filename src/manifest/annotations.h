@@ -1,4 +1,4 @@
-// Names of our annotations, and those of Kubeflow's labels (docs/decisions/0004, tfjob.md 6.2).
+// Names of our annotations, and those of Kubeflow's labels (docs/decisions/0004).
 //
 // Constant.
 #pragma once

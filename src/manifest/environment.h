@@ -1,6 +1,6 @@
 // The variables that the pool adds to a replica's main container.
 //
-// Pure. Source: rulings on the environment of a replica; docs/decisions/0004.
+// Pure. The names: docs/decisions/0004.
 #pragma once
 
 #include <string>

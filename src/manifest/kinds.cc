@@ -259,7 +259,7 @@ std::vector<Kind> MakeKinds() {
           PriorityClassKind()};
 }
 
-// Kubernetes' merge keys by the name of the list (kube-api.md section 8.3).
+// Kubernetes' merge keys by the name of the list.
 constexpr std::pair<std::string_view, std::string_view> kMergeKeys[] = {
     {"containers", "name"},
     {"initContainers", "name"},

@@ -1,7 +1,7 @@
 // The one table of kinds that the server serves: group, names, scope, columns, selectable fields,
 // patch merge keys. Code of its own exists only where behaviour differs.
 //
-// Pure, constant. Source: kube-api.md sections 2, 6.3, 6.4, 8.3.
+// Pure, constant. Names, columns and merge keys are those of Kubernetes and Kubeflow.
 #pragma once
 
 #include <span>

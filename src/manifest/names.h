@@ -1,4 +1,4 @@
-// Which texts may be names in Kubernetes (kube-api.md section 5), and which bytes are text at all.
+// Which texts may be names in Kubernetes, and which bytes are text at all.
 //
 // Pure.
 #pragma once

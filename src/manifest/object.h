@@ -26,7 +26,7 @@ base::Result<boost::json::value> ParseJson(std::string_view bytes);
 base::Result<std::vector<boost::json::object>> ParseManifests(std::string_view bytes,
                                                               std::size_t max_bytes = 3 << 20);
 
-// Kubernetes quantities (kube-api.md section 5): "2", "500m", "1.5Gi", 3, 1e3. Negative ones and
+// Kubernetes quantities: "2", "500m", "1.5Gi", 3, 1e3. Negative ones and
 // those above 2^63 - 1 units are kInvalid; fractions of the unit are rounded up.
 base::Result<std::int64_t> ParseWhole(const boost::json::value& quantity);  // rounded up
 base::Result<base::MilliCpu> ParseCpu(const boost::json::value& quantity);

@@ -38,7 +38,7 @@ json::object TemplateOf(const job::Spec& spec, job::Role role) {
   return value && value->is_object() ? std::move(value->get_object()) : json::object();
 }
 
-// tfjob.md 6.2: the first four are the Service's selector too.
+// The first four are the Service's selector too.
 json::object LabelsOf(const job::Identity& identity, const job::Replica& replica) {
   std::string job_name = identity.name;
   std::ranges::replace(job_name, '/', '-');

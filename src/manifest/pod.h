@@ -1,6 +1,6 @@
 // Pods, Services and Events that a TFJob owns, and the launch of a Pod as a process.
 //
-// Pure. Names, labels and owner references as in tfjob.md sections 6 and 7.
+// Pure. Names, labels and owner references are those that Kubeflow's operator writes.
 #pragma once
 
 #include <boost/json.hpp>

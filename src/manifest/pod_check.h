@@ -1,6 +1,6 @@
 // What is wrong with a Pod template, and what in it this pool does not act on.
 //
-// Pure. Paths begin with `template.spec`. Rules: kube-api.md section 5, rulings on Pod fields.
+// Pure. Paths begin with `template.spec`. Rules: those of Kubernetes that bear on what is acted on.
 #pragma once
 
 #include <string>

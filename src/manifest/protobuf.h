@@ -1,6 +1,6 @@
 // Kubernetes' protobuf request bodies as JSON objects.
 //
-// Pure. Only reads: answers are always JSON. Source: kube-api.md section 4; numbers in
+// Pure. Only reads: answers are always JSON. The numbers of fields are in
 // field_table.cc.
 #pragma once
 
