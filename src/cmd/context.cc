@@ -1,5 +1,8 @@
 #include "cmd/context.h"
 
+#include <pwd.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -65,6 +68,11 @@ void Context::Warn(std::string_view text) const {
 void Context::NoteWarnings() {
   if (client_ == nullptr) return;
   for (const std::string& text : client_->TakeWarnings()) Warn(text);
+}
+
+std::string LoginName() {
+  const passwd* entry = getpwuid(geteuid());
+  return entry == nullptr ? std::to_string(geteuid()) : std::string(entry->pw_name);
 }
 
 std::string Absolute(const std::string& path) {

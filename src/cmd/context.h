@@ -53,6 +53,9 @@ class Context {
   std::unique_ptr<client::Client> client_;
 };
 
+// The account of this process; its number where it has no name.
+std::string LoginName();
+
 // `path` from the root on.
 std::string Absolute(const std::string& path);
 

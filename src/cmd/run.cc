@@ -1,5 +1,4 @@
 #include <fmt/core.h>
-#include <pwd.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -27,11 +26,6 @@ using base::Kind;
 
 const std::string kQueues = "/apis/pondage.dev/v1alpha1/queues/";
 constexpr const char* kCopies = "work";  // below the server's data directory
-
-std::string LoginName() {
-  const passwd* entry = getpwuid(geteuid());
-  return entry == nullptr ? std::to_string(geteuid()) : std::string(entry->pw_name);
-}
 
 // One `pondage run`, from its flags to the job's end.
 class Run {

@@ -64,6 +64,12 @@ base::Result<int> CreateToken(Context& context, client::Client& client, const st
   }
   TRY_DO(WriteKubeconfig(line.Value("write"), client.place(), name, spaces[0], token));
   context.Print(line.Value("write") + "\n");
+  context.Note(fmt::format(
+      fmt::runtime(context.screen().Pick(
+          "only {1} can read {0}; to hand it over: chown ACCOUNT {0}, and move it to a place that "
+          "the account can reach\n",
+          "{0} 只有 {1} 能读; 交给他人: chown 账户 {0}, 并移到该账户可访问的目录\n")),
+      line.Value("write"), LoginName()));
   context.Note(fmt::format(fmt::runtime(context.screen().Pick("{0} sets: export KUBECONFIG={1}\n",
                                                               "{0} 设置: export KUBECONFIG={1}\n")),
                            name, Absolute(line.Value("write"))));
