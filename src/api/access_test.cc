@@ -124,6 +124,27 @@ TEST_F(Access, ViewsShowWhatTheTokenMayRead) {
   }
 }
 
+// That a GPU is held is for all to know, whose replica it is is not.
+TEST_F(Access, ALimitedTokenSeesWhichGpusAreHeld) {
+  const auto put = [this](const char* name, const char* gpus, const char* phase) {
+    Put("", "pods",
+        json::object{{"apiVersion", "v1"},
+                     {"kind", "Pod"},
+                     {"metadata",
+                      {{"name", name},
+                       {"namespace", "secret"},
+                       {"uid", name},
+                       {"annotations", {{"pondage.dev/gpus", gpus}}}}},
+                     {"spec", {{"nodeName", "gpu01"}}},
+                     {"status", {{"phase", phase}}}});
+  };
+  put("runs", "0,2", "Running");
+  put("ended", "1", "Succeeded");
+  const json::value seen = Json(Ask("GET", "/pondage/v1/gpus", "", "", "", guest));
+  EXPECT_EQ(seen.at("held"),
+            json::parse(R"([{"node":"gpu01","index":0},{"node":"gpu01","index":2}])"));
+}
+
 TEST_F(Access, Reviews) {
   const std::string reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
   const auto may = [&](const std::string& attributes, const std::string& token) {

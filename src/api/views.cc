@@ -6,6 +6,7 @@
 #include "api/pager.h"
 #include "api/problem.h"
 #include "manifest/object.h"
+#include "manifest/pod.h"
 
 namespace pondage::api {
 
@@ -17,6 +18,20 @@ constexpr std::string_view kTokens = "/pondage/v1/tokens";
 
 bool MayListPods(const Identity& identity, const std::string& space) {
   return MayAccess(identity, {.verb = "list", .resource = "pods", .space = space});
+}
+
+// Which GPUs replicas hold, and no word of whose: a limited token, too, sees what is free.
+json::array HeldGpus(const World& world) {
+  json::array held;
+  Pager pager(world.store, {.kind = std::string(manifest::FindKind("", "pods")->storage)}, {});
+  if (!pager.Begin()) return held;
+  for (auto pod = pager.Next(); pod && *pod; pod = pager.Next()) {
+    const auto bound = manifest::DecodeBoundPod(*(*pod)->body);
+    if (!bound || bound->ended) continue;
+    for (const int index : bound->grant.gpus)
+      held.push_back({{"node", bound->grant.node}, {"index", index}});
+  }
+  return held;
 }
 
 Response Gpus(const Request& request, const World& world) {
@@ -43,8 +58,10 @@ Response Gpus(const Request& request, const World& world) {
                     {"healthy", gpu.healthy},
                     {"processes", std::move(processes)}});
   }
-  return JsonResponse(json::object{
-      {"driver", inventory.driver}, {"cuda", inventory.cuda}, {"gpus", std::move(gpus)}});
+  json::object seen{
+      {"driver", inventory.driver}, {"cuda", inventory.cuda}, {"gpus", std::move(gpus)}};
+  if (!sees_all) seen["held"] = HeldGpus(world);
+  return JsonResponse(seen);
 }
 
 // The uids of Pods that this one may see, of all that the namespaces of its token hold.

@@ -22,7 +22,7 @@ std::string TypeOf(const view::NodeView& node) {
 
 std::size_t Held(const view::NodeView& node) {
   std::size_t held = 0;
-  for (const view::GpuView& gpu : node.gpus) held += gpu.job.empty() ? 0 : 1;
+  for (const view::GpuView& gpu : node.gpus) held += gpu.held ? 1 : 0;
   return held;
 }
 
@@ -51,6 +51,7 @@ json::object GpuItem(const view::GpuView& gpu) {
           {"virtual", gpu.is_virtual},
           {"healthy", gpu.healthy},
           {"foreign", gpu.foreign},
+          {"held", gpu.held},
           {"memoryBytes", gpu.memory_bytes},
           {"memoryUsedBytes", number(gpu.memory_used_bytes)},
           {"gpuUtilPercent", number(gpu.utilisation_percent)},
@@ -102,7 +103,8 @@ base::Result<int> ListNodes(Context& context, const view::PoolView& pool) {
 std::string GpuState(const view::GpuView& gpu, const terminal::Screen& screen) {
   if (!gpu.healthy) return screen.Word("unhealthy");
   if (gpu.foreign) return screen.Pick("used by a stranger's process", "被池外进程占用");
-  return gpu.job.empty() ? std::string(screen.Pick("free", "空闲"))
+  if (!gpu.held) return screen.Pick("free", "空闲");
+  return gpu.job.empty() ? std::string(screen.Pick("held by others", "被他人占用"))
                          : fmt::format("{} {}", gpu.job, gpu.replica);
 }
 

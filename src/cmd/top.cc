@@ -221,6 +221,7 @@ json::array Items(const view::PoolView& pool) {
                                    {"index", gpu.index},
                                    {"type", gpu.type},
                                    {"virtual", gpu.is_virtual},
+                                   {"held", gpu.held},
                                    {"gpuUtilPercent", number(gpu.utilisation_percent)},
                                    {"memoryUsedBytes", number(gpu.memory_used_bytes)},
                                    {"memoryBytes", gpu.memory_bytes},

@@ -203,6 +203,19 @@ TEST(PoolView, WhoHoldsWhat) {
   EXPECT_EQ(pool.jobs.size(), 1u) << "finished ones are not there";
 }
 
+// As a limited token sees it: that a GPU is held, not by whom.
+TEST(PoolView, WhatOthersHoldIsHeld) {
+  const json::value readings = json::parse(
+      R"({"held":[{"node":"gpu01","index":0},{"node":"gpu01","index":9},{"node":"x","index":0},3]})");
+  const PoolView pool = MakePool({Node()}, readings, {});
+  EXPECT_TRUE(pool.nodes[0].gpus[0].held);
+  EXPECT_FALSE(pool.nodes[0].gpus[1].held);
+  std::string text;
+  for (const std::string& line : TopLines(pool, {}, terminal::Screen(), {}, 0)) text += line + "\n";
+  EXPECT_NE(text.find("1 of 2 GPUs held"), std::string::npos) << text;
+  EXPECT_NE(text.find("held by others"), std::string::npos) << text;
+}
+
 TEST(Top, OnePageFitsTheScreen) {
   terminal::Screen screen;
   screen.columns = 120;

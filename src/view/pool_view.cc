@@ -59,6 +59,13 @@ void AddReadings(PoolView& pool, const json::value& readings) {
   std::map<std::string, const json::value*> by_id;
   for (const json::value& reading : client::Items(readings, {"gpus"}))
     by_id[client::Text(reading, {"id"})] = &reading;
+  for (const json::value& held : client::Items(readings, {"held"})) {
+    const auto node = std::ranges::find(pool.nodes, client::Text(held, {"node"}), &NodeView::name);
+    const auto index = client::NumberOr(held, {"index"}, -1);
+    if (node == pool.nodes.end()) continue;
+    if (index < 0 || index >= static_cast<std::int64_t>(node->gpus.size())) continue;
+    node->gpus[static_cast<std::size_t>(index)].held = true;
+  }
   for (NodeView& node : pool.nodes) {
     for (GpuView& gpu : node.gpus) {
       const auto found = by_id.find(gpu.id);
@@ -81,6 +88,7 @@ void AddHolders(PoolView& pool) {
         for (const std::int64_t index : replica.gpus) {
           if (index < 0 || index >= static_cast<std::int64_t>(node.gpus.size())) continue;
           GpuView& gpu = node.gpus[static_cast<std::size_t>(index)];
+          gpu.held = true;
           gpu.job = job.name;
           gpu.replica = replica.name;
           gpu.user = job.user.empty() ? job.space : job.user;

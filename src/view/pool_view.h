@@ -27,7 +27,8 @@ struct GpuView {
     return !is_virtual || type.contains("virtual") ? type : type + " (virtual)";
   }
   std::size_t processes = 0;
-  std::string job, replica, user;  // who holds it; empty: free
+  bool held = false;
+  std::string job, replica, user;  // who holds it, where that may be known
 };
 
 struct NodeView {

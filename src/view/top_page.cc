@@ -25,7 +25,8 @@ std::string Owner(const GpuView& gpu, const terminal::Screen& screen) {
   if (!gpu.healthy) return screen.Out(terminal::Tint::kRed, screen.Word("unhealthy"));
   if (gpu.foreign)
     return screen.Out(terminal::Tint::kYellow, screen.Pick("stranger's process", "池外进程"));
-  if (gpu.job.empty()) return screen.Out(terminal::Tint::kDim, screen.Pick("free", "空闲"));
+  if (!gpu.held) return screen.Out(terminal::Tint::kDim, screen.Pick("free", "空闲"));
+  if (gpu.job.empty()) return screen.Pick("held by others", "被他人占用");
   return fmt::format("{}  {} {}", terminal::Plain(gpu.user), terminal::Plain(gpu.job), gpu.replica);
 }
 
@@ -43,9 +44,8 @@ std::string GpuLine(const GpuView& gpu, const terminal::Screen& screen, int name
                         *gpu.utilisation_percent);
   } else {
     // Without a reading, held or free is all that is known.
-    line += fmt::format("GPU {}   -   ", gpu.job.empty()
-                                             ? std::string(kBar, ' ')
-                                             : terminal::Pad(screen.Pick("held", "占用"), kBar));
+    line += fmt::format("GPU {}   -   ", gpu.held ? terminal::Pad(screen.Pick("held", "占用"), kBar)
+                                                  : std::string(kBar, ' '));
   }
   if (gpu.memory_used_bytes && gpu.memory_bytes > 0) {
     const auto permille = static_cast<int>(*gpu.memory_used_bytes / 1024 * 1000 /
@@ -70,7 +70,7 @@ void AddGpus(const PoolView& pool, const terminal::Screen& screen,
   }
   for (const NodeView& node : pool.nodes) {
     std::size_t held = 0;
-    for (const GpuView& gpu : node.gpus) held += gpu.job.empty() ? 0 : 1;
+    for (const GpuView& gpu : node.gpus) held += gpu.held ? 1 : 0;
     lines.push_back(fmt::format(
         "{}  {}  {}", screen.Out(terminal::Tint::kBold, node.name), screen.Word(node.health),
         fmt::format(fmt::runtime(screen.Pick("{} of {} GPUs held", "占用 {} / {} 块 GPU")), held,
