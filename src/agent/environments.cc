@@ -153,8 +153,9 @@ base::Result<Environment> Environments::Add(std::string_view image, const std::s
   TRY(const std::string name, NameOf(image));
   std::error_code error;
   const std::string plain = fs::path(prefix).lexically_normal().string();
-  TRY(Environment added,
-      ProbeEnvironment(plain.ends_with('/') ? plain.substr(0, plain.size() - 1) : plain));
+  TRY(const std::string usable,
+      WithPython(plain.ends_with('/') ? plain.substr(0, plain.size() - 1) : plain));
+  TRY(Environment added, ProbeEnvironment(usable));
   added.image = name;
   fs::create_directories(data_dir_ + "/environments", error);
   const FileLock lock(data_dir_ + "/environments/lock");
@@ -178,6 +179,14 @@ base::Result<Environment> Environments::Add(std::string_view image, const std::s
 base::Result<Environment> Environments::AddLocal(const std::string& interpreter) {
   TRY(const std::string prefix, PrefixOf(interpreter));
   return Add(std::string(kLocal) + manifest::UidFrom(prefix).substr(0, 8), prefix);
+}
+
+base::Result<std::string> Environments::WithPython(const std::string& prefix) const {
+  if (!prefix.starts_with('/')) return std::unexpected(Unusable(prefix, "is no absolute path"));
+  if (access((prefix + "/bin/python").c_str(), X_OK) == 0) return prefix;
+  if (access((prefix + "/bin/python3").c_str(), X_OK) == 0)
+    return PrefixOf(prefix + "/bin/python3");
+  return std::unexpected(Unusable(prefix, "has no bin/python or bin/python3 that may be executed"));
 }
 
 base::Result<std::string> Environments::PrefixOf(const std::string& interpreter) const {

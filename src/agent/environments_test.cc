@@ -101,6 +101,11 @@ TEST_F(EnvironmentsTest, TheCallersInterpreterHasANameOfItsOwn) {
   EXPECT_EQ(system->tensorflow, "");
   EXPECT_EQ(fs::read_symlink(system->prefix + "/bin/python"), shared + "/bin/python3");
   EXPECT_NE(system->image, venv->image);
+  // So does a prefix that has no more than `python3`.
+  const auto registered = environments.Add("img:1", shared);
+  ASSERT_TRUE(registered) << registered.error().message;
+  EXPECT_EQ(registered->prefix, system->prefix);
+  ASSERT_TRUE(environments.Add("img:1", shared));
 }
 
 }  // namespace

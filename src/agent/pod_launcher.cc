@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "agent/reach.h"
 #include "agent/replica_env.h"
 #include "agent/volumes.h"
 #include "base/assert.h"
@@ -18,8 +19,6 @@
 
 namespace pondage::agent {
 namespace {
-
-constexpr std::string_view kEnvironment = "pondage.dev/environment";
 
 const boost::json::object& Member(const boost::json::object& object, std::string_view name) {
   static const boost::json::object kEmpty;
@@ -78,16 +77,20 @@ PodLauncher::PodLauncher(LaunchSettings settings, DataOf data_of)
 
 // A Pod may name its interpreter's directory itself (`pondage run` of another account does): that
 // is no more than its command could do.
-base::Result<Environment> PodLauncher::EnvironmentOf(const Pod& pod,
+base::Result<Environment> PodLauncher::EnvironmentOf(const std::string& own_prefix,
                                                      const std::string& image) const {
+  if (own_prefix.empty()) return environments_.For(image);
   Environment named;
   named.image = image;
-  named.prefix = Text(pod.annotations, kEnvironment);
-  if (named.prefix.empty()) return environments_.For(image);
-  if (named.prefix.starts_with('/') && access((named.prefix + "/bin/python").c_str(), X_OK) == 0)
-    return named;
-  return std::unexpected(Refused(base::Kind::kInvalid, "PND-E003", named.prefix,
-                                 "has no bin/python that may be executed"));
+  TRY(named.prefix, environments_.WithPython(own_prefix));
+  return named;
+}
+
+base::Result<void> PodLauncher::MayUse(const std::string& own_prefix,
+                                       const std::string& image) const {
+  TRY(const Environment environment, EnvironmentOf(own_prefix, image));
+  if (!settings_.run_as || server_.user != 0) return {};
+  return MayExecuteAs(*settings_.run_as, environment.prefix + "/bin/python");
 }
 
 // Whatever stands in one Pod, or on the disk that its paths lead to, ends this launch alone.
@@ -106,11 +109,16 @@ base::Result<port::Launch> PodLauncher::MakeLaunch(const std::string& pod_body, 
     return data_of_(kind, pod.space, name);
   };
   TRY(manifest::PodProgram program, manifest::ProgramOf(pod_body, read));
-  TRY(const Environment environment, EnvironmentOf(pod, program.image));
+  TRY(const Environment environment,
+      EnvironmentOf(Text(pod.annotations, kEnvironment), program.image));
   TRY(const Account account,
       Choose(server_, settings_.run_as, program.run_as_user, program.run_as_group));
   const bool changes_account =
       server_.user == 0 && (settings_.run_as || program.run_as_user || program.run_as_group);
+  // Else another `python3` further down its PATH would run in silence.
+  if (changes_account) {
+    TRY_DO(MayExecuteAs(account, environment.prefix + "/bin/python"));
+  }
   const VolumePlace place{settings_.data_dir, pod.uid, pod.space, account, changes_account, start};
 
   port::Launch launch;

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agent/account.h"
@@ -16,6 +17,9 @@
 #include "port/launcher.h"
 
 namespace pondage::agent {
+
+// On a Pod: the prefix of its Python, in place of the one registered for its image.
+inline constexpr std::string_view kEnvironment = "pondage.dev/environment";
 
 struct LaunchSettings {
   std::string data_dir;
@@ -36,13 +40,17 @@ class PodLauncher : public port::Launcher {
 
   base::Result<port::Launch> LaunchOf(const std::string& pod_body, int start) override;
   std::string ServedBy(const std::string& image) override;
+  // Whether jobs have a Python for `image`, or in the prefix that their Pods name themselves (else
+  // empty), that the account they run as may start: PND-E001, PND-E003. Any thread.
+  base::Result<void> MayUse(const std::string& own_prefix, const std::string& image) const;
   // Removes the job's working copy, when it lies below the data directory.
   void Discard(const std::string& job_body) override;
 
  private:
   struct Pod;
   base::Result<port::Launch> MakeLaunch(const std::string& pod_body, int start);
-  base::Result<Environment> EnvironmentOf(const Pod& pod, const std::string& image) const;
+  base::Result<Environment> EnvironmentOf(const std::string& own_prefix,
+                                          const std::string& image) const;
 
   LaunchSettings settings_;
   DataOf data_of_;

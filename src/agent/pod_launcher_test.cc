@@ -41,7 +41,7 @@ class LauncherTest : public ::testing::Test {
     fs::create_directories(prefix / "bin");
     std::ofstream(prefix / "pyvenv.cfg") << "home = /usr/bin\n";
     std::ofstream(prefix / "bin/python") << "#!/bin/sh\necho '" << answer << "'\n";
-    fs::permissions(prefix / "bin/python", fs::perms::owner_all);
+    fs::permissions(prefix / "bin/python", fs::perms(0755));
   }
 
   static std::string Pod(const std::string& spec_rest, const std::string& annotations = "") {

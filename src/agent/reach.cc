@@ -41,7 +41,25 @@ Found Look(const Account& account, const std::vector<gid_t>& groups, const std::
   return {port::FileId{status.st_dev, status.st_ino}, 0};
 }
 
+// With the rights of this thread's file system account, which faccessat() of older kernels ignores.
+int WhyNotExecutable(const Account& account, const std::vector<gid_t>& groups,
+                     const std::string& path) {
+  if (!Become(account, groups)) return EPERM;
+  if (syscall(SYS_faccessat2, AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0) return 0;
+  return errno;
+}
+
 }  // namespace
+
+base::Result<void> MayExecuteAs(const Account& account, const std::string& path) {
+  const std::vector<gid_t> groups = run::GroupsOf(account.user, account.group);
+  int error = 0;
+  std::thread([&] { error = WhyNotExecutable(account, groups, path); }).join();
+  if (error == 0) return {};
+  return base::Fail(base::Kind::kForbidden, "PND-E003", path,
+                    path + " cannot be executed by the account " + account.name +
+                        ", which jobs run as: " + std::strerror(error));
+}
 
 base::Result<port::FileId> ReachAs(const Account& account, const std::string& path) {
   const std::vector<gid_t> groups = run::GroupsOf(account.user, account.group);

@@ -15,4 +15,7 @@ namespace pondage::agent {
 // kNotFound: nothing is there. Only root can look as somebody else.
 base::Result<port::FileId> ReachAs(const Account& account, const std::string& path);
 
+// kForbidden: that account may not execute what lies at `path`, or may not go there.
+base::Result<void> MayExecuteAs(const Account& account, const std::string& path);
+
 }  // namespace pondage::agent

@@ -1,5 +1,6 @@
 #include "agent/work_copies.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,12 +9,15 @@
 #include <thread>
 #include <vector>
 
+#include "run/replica_dir.h"
+
 namespace pondage::agent {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr const char* kGone = ".gone-";
+constexpr int kMostEntries = 250'000;  // more than `pondage run` copies
 
 void RemoveAll(std::vector<fs::path> gone) {
   if (gone.empty()) return;
@@ -23,12 +27,15 @@ void RemoveAll(std::vector<fs::path> gone) {
   }).detach();
 }
 
-// Not a file with a second name, which may lie where the account has no business.
-bool GiveOne(const fs::path& path, const Account& account) {
+// Only what is its owner's, who may exchange files while they are walked over; and no file with a
+// second name, which may lie where the account has no business.
+bool GiveOne(const fs::path& path, uid_t owner, const Account& account) {
+  const run::Descriptor file(open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   struct stat status{};
-  if (lstat(path.c_str(), &status) != 0) return false;
+  if (!file || fstat(file.get(), &status) != 0) return false;
+  if (status.st_uid != owner) return true;
   if (!S_ISDIR(status.st_mode) && status.st_nlink > 1) return true;
-  return lchown(path.c_str(), account.user, account.group) == 0;
+  return fchownat(file.get(), "", account.user, account.group, AT_EMPTY_PATH) == 0;
 }
 
 }  // namespace
@@ -64,15 +71,16 @@ base::Result<void> WorkCopies::Give(const fs::path& path, const Account& account
   const fs::path copy = CopyOf(path);
   struct stat status{};
   if (lstat(copy.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return {};  // no copy
-  if (status.st_uid == account.user || status.st_uid != geteuid()) return {};
+  if (status.st_uid == account.user) return {};
   std::error_code error;
   bool given = true;
-  // It is root's alone until the last step, so nobody changes what is walked over.
+  int entries = 0;
   for (fs::recursive_directory_iterator entry(copy, error), end; !error && entry != end;
        entry.increment(error)) {
-    given = GiveOne(entry->path(), account) && given;
+    given = ++entries <= kMostEntries && GiveOne(entry->path(), status.st_uid, account);
+    if (!given) break;
   }
-  if (error || !given || !GiveOne(copy, account)) {
+  if (error || !given || !GiveOne(copy, status.st_uid, account)) {
     return base::Fail(base::Kind::kUnavailable, "PND-R006", copy.string(),
                       "cannot be given to " + account.name);
   }

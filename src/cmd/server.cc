@@ -15,7 +15,6 @@
 #include <thread>
 
 #include "agent/agent.h"
-#include "agent/environments.h"
 #include "agent/pod_launcher.h"
 #include "api/pki.h"
 #include "api/private_file.h"
@@ -71,17 +70,29 @@ base::Result<void> Keep(const std::string& path, const std::string& bytes) {
   return api::WritePrivateFile(path, bytes);
 }
 
+// The prefix that the Pods of a role name themselves; empty: none.
+std::string OwnPrefix(const boost::json::object& tfjob, const std::string& role) {
+  const auto path = "/spec/tfReplicaSpecs/" + role + "/template/metadata/annotations";
+  boost::system::error_code error;
+  const boost::json::value job(tfjob);
+  const auto* const annotations = job.find_pointer(path, error);
+  if (annotations == nullptr || !annotations->is_object()) return "";
+  const auto* const prefix = annotations->get_object().if_contains(agent::kEnvironment);
+  return prefix != nullptr && prefix->is_string() ? std::string(prefix->get_string()) : "";
+}
+
 // An image that no environment serves is refused when it is applied, with those that there are.
-base::Result<void> AdmitImages(const agent::Environments& environments,
+// So is one whose Python the account of jobs cannot start.
+base::Result<void> AdmitImages(const agent::PodLauncher& launcher,
                                const boost::json::object& tfjob) {
   TRY(const job::Draft draft, manifest::DraftOf(tfjob));
   for (const job::DraftRole& role : draft.roles) {
     for (std::size_t at = 0; at < role.containers.size(); ++at) {
       const job::DraftContainer& container = role.containers[at];
       if (container.name != "tensorflow") continue;
-      auto known = environments.For(container.image);
-      if (known) continue;
-      base::Error wrong = std::move(known).error();
+      auto usable = launcher.MayUse(OwnPrefix(tfjob, role.spelled), container.image);
+      if (usable) continue;
+      base::Error wrong = std::move(usable).error();
       wrong.object = fmt::format("spec.tfReplicaSpecs[{}].template.spec.containers[{}].image",
                                  role.spelled, at);
       wrong.message = fmt::format("\"{}\": {}", container.image, wrong.message);
@@ -209,6 +220,12 @@ base::Result<void> Server::Parts::OpenDirectory() {
   // Jobs of another account must reach their own directories below; the list of them is nobody's.
   const bool shared = !settings_.run_as.empty();
   fs::permissions(settings_.data_dir, shared ? fs::perms(0711) : fs::perms(0700), error);
+  if (shared && geteuid() == 0) {
+    // Each account of the machine makes its own copies there, and touches no other's.
+    const std::string copies = settings_.data_dir + "/work";
+    fs::create_directory(copies, error);
+    fs::permissions(copies, fs::perms(01733), error);
+  }
   return {};
 }
 
@@ -336,7 +353,6 @@ base::Result<void> Server::Parts::StartApi() {
                                       [this] { return loop_->Unreadable(); });
   TRY(tokens_, api::TokenStore::Open(settings_.data_dir + "/tokens.json"));
   TRY(const api::KeyPair certificate, ServerCertificate());
-  const agent::Environments environments(settings_.data_dir);
   api_ = std::make_unique<api::Server>(api::ServerOptions{
       .address = settings_.address,
       .port = static_cast<std::uint16_t>(settings_.port),
@@ -350,9 +366,7 @@ base::Result<void> Server::Parts::StartApi() {
       .tokens = *tokens_,
       .now = [this] { return clock_.Now(); },
       .admit_tfjob =
-          [environments](const boost::json::object& tfjob) {
-            return AdmitImages(environments, tfjob);
-          },
+          [this](const boost::json::object& tfjob) { return AdmitImages(*launcher_, tfjob); },
       .metrics =
           [this] {
             page_.Set(metrics::kWatches, static_cast<double>(api_->watchers()));

@@ -27,12 +27,14 @@ constexpr std::array kRows = std::to_array<Message>({
     {"PND-E003",
      {"the environment is not usable", "环境不可用"},
      {},
-     {"The path holds no Python that can be started. A virtual environment moved to another path "
-      "does not "
-      "work there.",
-      "该路径没有可启动的 Python。移动过的虚拟环境无法使用。"},
-     {"Name the directory that holds bin/python, and make it anew if it was moved.",
-      "指定包含 bin/python 的目录; 如果移动过, 请重新建立。"},
+     {"The path holds no Python that can be started, or one that the account of jobs (`serve "
+      "--run-as`) may not execute. A virtual environment moved to another path does not work "
+      "there.",
+      "该路径没有可启动的 Python, 或作业账户 (`serve --run-as`) "
+      "无权执行。移动过的虚拟环境无法使用。"},
+     {"Name the directory that holds bin/python, where that account can reach it, and make it anew "
+      "if it was moved.",
+      "指定作业账户可访问的、包含 bin/python 的目录; 如果移动过, 请重新建立。"},
      {"pondage env ls", "pondage env ls"}},
     {"PND-E005",
      {"an environment of that name exists", "同名环境已存在"},
