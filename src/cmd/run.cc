@@ -57,7 +57,8 @@ class Run {
   submission::PlanFacts facts_;
   std::optional<submission::WorkCopy> copy_;
   std::string folder_, data_dir_;
-  bool local_ = false;  // the server's data directory can be written from here
+  bool here_ = false;    // the server is on this machine
+  bool copies_ = false;  // this account may make copies in its data directory
 };
 
 base::Result<void> Run::FindServerFacts() {
@@ -72,7 +73,11 @@ base::Result<void> Run::FindServerFacts() {
     place_.user = client::Text(*info, {"user"});
   }
   if (place_.user.empty() || place_.user == "admin") place_.user = LoginName();
-  local_ = !data_dir_.empty() && access(data_dir_.c_str(), W_OK | X_OK) == 0;
+  if (data_dir_.empty()) return {};
+  here_ = access(data_dir_.c_str(), F_OK) == 0 || errno == EACCES;
+  const std::string copies = data_dir_ + "/" + kCopies;
+  copies_ = access(copies.c_str(), W_OK | X_OK) == 0 ||
+            (errno == ENOENT && access(data_dir_.c_str(), W_OK | X_OK) == 0);
   return {};
 }
 
@@ -81,7 +86,7 @@ base::Result<void> Run::FindPython() {
     facts_.program = wish_.image;
     return {};
   }
-  if (!local_) {
+  if (!here_) {
     return Fail(Kind::kInvalid, "PND-C019", "",
                 "the present Python cannot be used there: name an --image");
   }
@@ -100,6 +105,10 @@ base::Result<void> Run::FindPython() {
   }
   const json::value environment = {{"image", wish_.image}, {"path", python.prefix}};
   auto recorded = client_->Post("/pondage/v1/environments", environment);
+  if (!recorded && recorded.error().kind == Kind::kForbidden) {
+    place_.environment = python.prefix;  // the list is the administrator's: the job brings it
+    return {};
+  }
   if (!recorded && recorded.error().kind != Kind::kAlreadyExists &&
       recorded.error().kind != Kind::kConflict) {
     return std::unexpected(recorded.error());
@@ -129,7 +138,14 @@ base::Result<void> Run::FindCopy() {
   place_.directory = folder_;
   WarnOfNoScript();
   if (line_.Has("no-copy")) return {};
-  if (!local_) {
+  if (!copies_ && here_) {
+    return Fail(Kind::kInvalid, "PND-C019", "",
+                fmt::format("{} is closed to the account {}, so no working copy can be made there: "
+                            "let the server run as root with --run-as ACCOUNT, or use --no-copy "
+                            "with a directory that jobs can reach",
+                            data_dir_, LoginName()));
+  }
+  if (!copies_) {
     return Fail(
         Kind::kInvalid, "PND-C019", "",
         "the working directory cannot be copied there: use --no-copy with a shared directory");

@@ -161,11 +161,11 @@ constexpr std::array kRows = std::to_array<Message>({
      {},
      {"--yes", "--yes"}},
     {"PND-C019",
-     {"the server is on another machine", "服务器在另一台机器上"},
+     {"nothing can be handed to the server", "无法把文件交给服务器"},
      {},
-     {"The working copy and the present Python exist on this machine only, while the program would "
-      "run on the server's.",
-      "工作副本和当前 Python 只在本机, 而程序将在服务器上运行。"},
+     {"The server is on another machine, where neither the working copy nor the present Python is; "
+      "or its data directory is closed to this account.",
+      "服务器在另一台机器上, 那里没有工作副本和当前 Python; 或其数据目录不允许本账户写入。"},
      {},
      {"--image, and --no-copy with a shared directory",
       "使用 --image, 以及共享目录上的 --no-copy"}},

@@ -242,9 +242,11 @@ json::object ReplicaSpec(const RunWish& wish, const RunPlace& place, std::int64_
   AddVolumes(wish, pod, container);
   pod["containers"] = json::array{std::move(container)};
   pod["terminationGracePeriodSeconds"] = wish.grace.value / 1000;
-  return json::object{{"replicas", replicas},
-                      {"restartPolicy", "OnFailure"},
-                      {"template", {{"spec", std::move(pod)}}}};
+  json::object made{{"spec", std::move(pod)}};
+  if (!place.environment.empty())
+    made["metadata"] = {{"annotations", {{"pondage.dev/environment", place.environment}}}};
+  return json::object{
+      {"replicas", replicas}, {"restartPolicy", "OnFailure"}, {"template", std::move(made)}};
 }
 
 json::object AnnotationsOf(const RunWish& wish, const RunPlace& place) {

@@ -50,8 +50,9 @@ base::Result<RunWish> WishOf(const grammar::Invocation& line, const terminal::Su
 struct RunPlace {
   std::string space;
   std::string user;
-  std::string directory;  // working directory of the replicas
-  std::string work_copy;  // the same when it is a copy; empty under --no-copy
+  std::string directory;    // working directory of the replicas
+  std::string work_copy;    // the same when it is a copy; empty under --no-copy
+  std::string environment;  // prefix of its Python, where it may not be registered
 };
 inline constexpr std::string_view kRequestDigest = "pondage.dev/request-digest";
 json::object MakeTfJob(const RunWish& wish, const RunPlace& place);

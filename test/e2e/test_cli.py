@@ -4,6 +4,7 @@ import io
 import json
 import os
 import pty
+import pwd
 import re
 import subprocess
 import unittest
@@ -63,7 +64,11 @@ class CommandLine(unittest.TestCase):
                  "PONDAGE_CA": str(self.pool.data / "pki/ca.crt"), "KUBECONFIG": ""}
         self.assertEqual(self.ask("ps", env=wrong).returncode, NOT_ALLOWED)
         other = str(self.pool.root / "li.kubeconfig")
-        self.ask(("token", "create", "li", "--write", other))
+        made = self.ask(("token", "create", "li", "--write", other))
+        self.assertIn(f"only {pwd.getpwuid(os.geteuid()).pw_name} can read {other}", made.stderr)
+        self.assertIn(f"chown ACCOUNT {other}", made.stderr)
+        self.assertIn("fake", self.ask("env ls", env={"KUBECONFIG": other}).stdout)
+        self.assertEqual(self.ask(("env", "rm", "fake"), env={"KUBECONFIG": other}).returncode, NOT_ALLOWED)
         self.assertEqual(self.ask("ps", env={"KUBECONFIG": other}).returncode, DONE)
         self.assertEqual(self.ask("stop long-1 -n default", env={"KUBECONFIG": other}).returncode, NOT_ALLOWED)
 

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+import venv
 from pathlib import Path
 
 from pool import PONDAGE, Pool, eventually, tfjob
@@ -41,6 +42,9 @@ class RunAs(unittest.TestCase):
         cls.pool.root.chmod(0o755)
         cls.pool.__enter__()
         cls.addClassCleanup(cls.pool.__exit__)
+        # The Python of this test may lie where only root goes; the machine's own serves everyone.
+        cls.pool.pondage("env", "rm", "fake")
+        cls.pool.add_environment("fake", "/usr")
 
     def apply(self, name, command, volumes=(), mounts=(), **more):
         job = tfjob(name, command, **more)
@@ -82,7 +86,7 @@ class RunAs(unittest.TestCase):
         (source / "deep").mkdir()
         (source / "deep/train.sh").write_text("pwd | tr -d '\\n' >deep/result\n")
         done = self.pool.run("sh", "-c", f"cd {source} && exec \"$0\" \"$@\"", PONDAGE,
-                             "run", "--name", "copied", "--yes", "--", "sh", "deep/train.sh", check=False)
+                             "run", "--image", "fake", "--name", "copied", "--yes", "--", "sh", "deep/train.sh", check=False)
         self.addCleanup(self.pool.kubectl, "delete", "tfjob", "copied", "--ignore-not-found", "--timeout=60s")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr + self.pool.log())
         copy = Path(self.pool.job("copied")["metadata"]["annotations"]["pondage.dev/workdir"])
@@ -91,6 +95,59 @@ class RunAs(unittest.TestCase):
         self.assertFalse((source / "deep/result").exists())
         self.pool.kubectl("delete", "tfjob", "copied")
         eventually("the copy is gone", lambda: not copy.exists())
+
+    def someone(self):
+        """One more account of the machine, and what starts `pondage` as it, in its project."""
+        name = f"{self.name}o"
+        home = self.place / "other"
+        subprocess.run(["useradd", "--create-home", "--home-dir", home, name], check=True, capture_output=True)
+        self.addCleanup(subprocess.run, ["userdel", "--remove", name], check=True, capture_output=True)
+        account = pwd.getpwnam(name)
+        project = home / "project"
+        project.mkdir()
+        (project / "words").write_text("mine\n")
+        shutil.copy2(PONDAGE, self.place / "pondage")
+        for path in (project, project / "words"):
+            os.chown(path, account.pw_uid, account.pw_gid)
+
+        def pondage(pool, *words):
+            config = home / "config"
+            config.unlink(missing_ok=True)
+            pool.pondage("token", "create", name, "--write", str(config))
+            os.chown(config, account.pw_uid, account.pw_gid)
+            env = {"HOME": str(home), "PATH": "/usr/local/bin:/usr/bin:/bin", "KUBECONFIG": str(config)}
+            return subprocess.run([self.place / "pondage", *words], cwd=project, env=env, user=account.pw_uid,
+                                  group=account.pw_gid, extra_groups=[], text=True, capture_output=True, timeout=120)
+        return name, account, pondage
+
+    def test_another_account_of_the_machine_runs_what_it_has(self):
+        name, account, pondage = self.someone()
+        self.assertEqual((self.pool.data / "work").stat().st_mode & 0o7777, 0o1733)
+        done = pondage(self.pool, "run", "--name", "theirs", "--yes", "--", "sh", "-c",
+                       "id -un; cat words; echo more >result; python -c 'print(40 + 2)'")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr + self.pool.log())
+        self.assertEqual(done.stdout.split(), [self.name, "mine", "42"])
+        job = json.loads(self.pool.ask(f"/apis/kubeflow.org/v1/namespaces/{name}/tfjobs/theirs"))
+        copy = Path(job["metadata"]["annotations"]["pondage.dev/workdir"])
+        self.assertEqual({path.stat().st_uid for path in (copy, copy / "words", copy / "result")},
+                         {self.account.pw_uid})
+        self.pool.kubectl("delete", "tfjob", "theirs", "-n", name)
+        eventually("the copy is gone", lambda: not copy.exists())
+        with Pool() as closed:
+            done = pondage(closed, "run", "--yes", "--", "true")
+            self.assertIn("PND-C019", done.stderr)
+            self.assertIn(f"closed to the account {name}", done.stderr)
+            self.assertIn("--run-as", done.stderr)
+
+    def test_an_environment_that_the_account_cannot_reach_is_refused_at_once(self):
+        closed = self.place / "roots"
+        venv.create(closed / "env", symlinks=True)
+        closed.chmod(0o700)
+        self.pool.add_environment("roots", closed / "env")
+        done = self.pool.pondage("run", "--yes", "--no-copy", "--image", "roots", "--", "python3", "-c", "1", check=False)
+        self.assertNotEqual(done.returncode, 0)
+        for part in ("PND-E003", str(closed / "env/bin/python"), f"the account {self.name}"):
+            self.assertIn(part, done.stderr)
 
     def test_volumes_belong_to_the_account(self):
         self.pool.apply({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "results"},
