@@ -14,20 +14,53 @@ namespace {
 
 constexpr std::string_view kTfJobs = "tfjobs.kubeflow.org";
 
+const boost::json::value* MetadataAt(const boost::json::object& object, std::string_view key) {
+  const auto* metadata = object.if_contains("metadata");
+  return metadata != nullptr && metadata->is_object() ? metadata->get_object().if_contains(key)
+                                                      : nullptr;
+}
+
+bool HasFinalizers(const boost::json::object& object) {
+  const auto* finalizers = MetadataAt(object, "finalizers");
+  return finalizers != nullptr && finalizers->is_array() && !finalizers->get_array().empty();
+}
+
 }  // namespace
+
+// What is to be deleted. One that cannot be read goes too: people are told to delete it, and what
+// is known of it is its name.
+base::Result<port::Object> Turner::Doomed(const port::Key& key, const std::string& uid) const {
+  auto object = pending_.Get(key);
+  if (object || object.error().kind != base::Kind::kCorrupt) return object;
+  const auto kinds = manifest::Kinds();
+  const auto kind = std::ranges::find(kinds, key.kind, &manifest::Kind::storage);
+  if (kind == kinds.end()) return object;
+  boost::json::object metadata{{"name", key.name}, {"uid", uid}};
+  if (!key.space.empty()) metadata["namespace"] = key.space;
+  const std::string group(kind->group);
+  manifest::Packed packed = manifest::Pack(
+      {{"apiVersion", group + (group.empty() ? "" : "/") + std::string(kind->version)},
+       {"kind", kind->kind},
+       {"metadata", std::move(metadata)}});
+  return port::Object{.key = key,
+                      .uid = uid,
+                      .body = std::make_shared<const std::string>(std::move(packed.body)),
+                      .splice = packed.splice,
+                      .facets = std::make_shared<const std::string>()};
+}
+
+bool Turner::IsReleased(const port::Key& key, const port::Object& before) const {
+  const auto now = pending_.Parsed(key);
+  const auto old = manifest::ParseJson(*before.body);
+  return now && old && old->is_object() && MetadataAt(*now, "deletionTimestamp") != nullptr &&
+         HasFinalizers(old->get_object()) && !HasFinalizers(*now);
+}
 
 void Turner::Remove(const port::Object& object, bool orphan) {
   const auto parsed = pending_.Parsed(object.key);
-  if (!parsed) return;
+  if (!parsed && parsed.error().kind != base::Kind::kCorrupt) return;
   CountKept(object.key, object.body.get(), nullptr);
-  const auto* metadata = parsed->if_contains("metadata");
-  const auto* finalizers = metadata != nullptr && metadata->is_object()
-                               ? metadata->get_object().if_contains("finalizers")
-                               : nullptr;
-  if (finalizers != nullptr && finalizers->is_array() && !finalizers->get_array().empty()) {
-    MarkDeleting(object, base::Millis{0});
-    return;
-  }
+  if (parsed && HasFinalizers(*parsed)) return MarkDeleting(object, base::Millis{0});
   pending_.Delete(object);
   if (loop_.set_aside_.Contains(object.key)) loop_.set_aside_.Remove(object.key);
   if (object.key.kind == kTfJobs) {
@@ -42,7 +75,7 @@ void Turner::Remove(const port::Object& object, bool orphan) {
     loop_.priorities_.erase(object.key.name);
     RereadPriorities(object.key.name);
   }
-  ownerless_.push_back({object.uid, orphan});
+  if (!object.uid.empty()) ownerless_.push_back({object.uid, orphan});
 }
 
 void Turner::RemoveJob(const port::Object& object) {
@@ -93,6 +126,7 @@ bool Turner::RemovePod(const port::Object& object, std::optional<base::Millis> g
 void Turner::MarkDeleting(const port::Object& object, base::Millis grace) {
   auto parsed = pending_.Parsed(object.key);
   if (!parsed) return;
+  if (!(*parsed)["metadata"].is_object()) return;
   boost::json::object& metadata = (*parsed)["metadata"].as_object();
   const std::string by = manifest::FormatTime(now_ + grace);
   // Asked for again: it may be earlier, never later.
@@ -108,22 +142,42 @@ void Turner::MarkDeleting(const port::Object& object, base::Millis grace) {
 // A list and not a recursion: owners may form chains as long as anybody likes, and circles.
 void Turner::Collect() {
   while (!ownerless_.empty()) {
-    const Ownerless next = std::move(ownerless_.back());
+    const Loop::Ownerless next = std::move(ownerless_.back());
     ownerless_.pop_back();
+    bool seen = true;
     for (const manifest::Kind& kind : manifest::Kinds()) {
       if (!kind.namespaced || kind.storage.empty()) continue;
       const auto owned =
           pending_.List({.kind = std::string(kind.storage), .facet = "o:" + next.uid});
+      seen = seen && owned;
       if (!owned) {
         loop_.Complain("see what a deleted object owned", owned.error());
         continue;
       }
       for (const port::Object& object : *owned) LoseOwner(object, next);
     }
+    if (!seen) unseen_.push_back(next);
   }
 }
 
-void Turner::LoseOwner(const port::Object& object, const Ownerless& owner) {
+// Those whose dependents could not all be read when they went: perhaps they can be now.
+void Turner::LookAgain() {
+  looked_again_ = loop_.look_again_ <= now_;
+  if (looked_again_)
+    ownerless_.insert(ownerless_.end(), loop_.ownerless_.begin(), loop_.ownerless_.end());
+}
+
+// Once the turn is durable.
+void Turner::NoteUnseen() {
+  constexpr base::Millis kAgain{60'000};
+  if (looked_again_) loop_.ownerless_.clear();
+  loop_.ownerless_.insert(loop_.ownerless_.end(), unseen_.begin(), unseen_.end());
+  if (looked_again_ || !unseen_.empty()) {
+    loop_.look_again_ = loop_.ownerless_.empty() ? base::kNever : now_ + kAgain;
+  }
+}
+
+void Turner::LoseOwner(const port::Object& object, const Loop::Ownerless& owner) {
   const auto now = pending_.Get(object.key);
   if (!now || now->uid != object.uid) return;
   if (owner.orphan || IsOwnedElsewhere(*now, owner.uid)) {
@@ -194,7 +248,7 @@ void Turner::RemoveJobsOfNamespaces() {
     const auto jobs = Inside(name, kTfJobs);
     if (!jobs) loop_.Complain("empty namespace " + name, jobs.error());
     for (const port::Object& job : jobs ? *jobs : std::vector<port::Object>()) {
-      if (job.body->find("\"deletionTimestamp\"") == std::string::npos) RemoveJob(job);
+      if (!manifest::IsBeingDeleted(*job.body)) RemoveJob(job);
     }
   }
 }

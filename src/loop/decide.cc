@@ -9,6 +9,7 @@
 #include "manifest/kinds.h"
 #include "manifest/object.h"
 #include "manifest/tfjob.h"
+#include "port/memory_store.h"
 
 namespace pondage::loop {
 namespace {
@@ -23,6 +24,10 @@ port::Key ReplicaKey(const char* kind, const job::Identity& identity, base::Role
 
 manifest::About AboutJob(const job::Identity& identity) {
   return {"kubeflow.org/v1", "TFJob", identity.space, identity.name, identity.uid};
+}
+
+bool IsOwnedBy(const port::Object& object, const job::Identity& identity) {
+  return port::HasFacet(*object.facets, "o:" + identity.uid);
 }
 
 const std::vector<std::string>& FieldsOf(const std::string& storage) {
@@ -77,7 +82,11 @@ void Turner::Decide(const pool::MakePod& decision) {
   PutObject(key, pod, false, std::nullopt);
   NoteServed(job, id.role);
   const port::Key service = ReplicaKey("services", job.identity, id.role, id.index);
-  if (!pending_.Exists(service)) {
+  if (const auto there = pending_.Get(service); there && !IsOwnedBy(*there, job.identity)) {
+    Event(AboutJob(job.identity),
+          {true, "FailedCreateService",
+           fmt::format("Service {} is somebody else's and stays as it is", service.name)});
+  } else if (!there && there.error().kind == base::Kind::kNotFound) {
     PutObject(service, manifest::MakeService(job.identity, job.spec, *replica, now_), false,
               std::nullopt);
     Event(AboutJob(job.identity),
@@ -91,7 +100,18 @@ void Turner::Decide(const pool::StartReplica& decision) {
   const pool::JobView& job = *loop_.pool_->Find(decision.replica.job);
   const auto pod =
       pending_.Get(ReplicaKey("pods", job.identity, decision.replica.role, decision.replica.index));
-  REQUIRE(pod.has_value());
+  if (!pod) {
+    // Of the store itself: the turn is void. Else the Pod is damaged, and there is nothing to
+    // start.
+    if (pod.error().kind != base::Kind::kUnavailable) {
+      facts_.emplace_back(
+          pool::ReplicaNotStarted{.replica = decision.replica,
+                                  .message = "its Pod cannot be read: " + SentenceOf(pod.error()),
+                                  .ports_taken = {},
+                                  .at = now_});
+    }
+    return;
+  }
   const auto replica =
       std::ranges::find_if(job.status.replicas, [&](const job::Replica& candidate) {
         return candidate.Id(job.identity.id) == decision.replica;
@@ -123,7 +143,8 @@ void Turner::Decide(const pool::RemovePod& decision) {
     pending_.Delete(*pod);
     Event(AboutJob(job.identity), {false, "SuccessfulDeletePod", "Deleted pod: " + pod->key.name});
   }
-  if (const auto service = pending_.Get(ReplicaKey("services", job.identity, id.role, id.index))) {
+  if (const auto service = pending_.Get(ReplicaKey("services", job.identity, id.role, id.index));
+      service && IsOwnedBy(*service, job.identity)) {
     pending_.Delete(*service);
     Event(AboutJob(job.identity),
           {false, "SuccessfulDeleteService", "Deleted service: " + service->key.name});
@@ -215,7 +236,7 @@ void Turner::Decide(const pool::ForgetJob& decision) {
   ForgetLogs(job.identity, job.status);
   std::erase_if(loop_.pods_, [&](const auto& pod) { return pod.second.job == decision.job; });
   loop_.shown_.erase(decision.job);
-  if (const auto object = pending_.Get(JobKey(job.identity))) Remove(*object, false);
+  if (const auto object = Doomed(JobKey(job.identity), job.identity.uid)) Remove(*object, false);
   loop_.jobs_.erase(JobKey(job.identity));
   auto held = pending_.Parsed(JobKey(job.identity));
   if (!held) return;

@@ -40,8 +40,8 @@ base::Instant Turner::ExpiryOf(base::Instant own, const job::Status& status) con
 // An ended job is written or goes: the number of those that are kept follows.
 void Turner::CountKept(const port::Key& key, const std::string* before, const std::string* after) {
   if (key.kind != kTfJobs || IsLive(key)) return;
-  kept_more_ +=
-      (after != nullptr && IsKept(*after) ? 1 : 0) - (before != nullptr && IsKept(*before) ? 1 : 0);
+  const bool was_counted = loop_.lost_.erase(key) == 0 && before != nullptr && IsKept(*before);
+  kept_more_ += (after != nullptr && IsKept(*after) ? 1 : 0) - (was_counted ? 1 : 0);
 }
 
 void Turner::TakeDue() {
@@ -50,7 +50,7 @@ void Turner::TakeDue() {
   looked_for_due_ = true;
   const auto due = loop_.store_.Due({0}, now_, kAtOnce + loop_.set_aside_.size());
   if (!due) return loop_.Complain("see what is due", due.error());
-  for (const auto& [at, key] : *due) RemoveDue(key);
+  for (const auto& [at, key] : *due) RemoveDue(at, key);
   Collect();
 }
 
@@ -68,18 +68,18 @@ void Turner::TakeOldest() {
     const bool is_one_too_many =
         settings.keep_finished_count && loop_.kept_ + kept_more_ > *settings.keep_finished_count;
     if (!is_old && !is_one_too_many) break;
-    RemoveDue(key);
+    RemoveDue(at, key);
   }
   Collect();
 }
 
-void Turner::RemoveDue(const port::Key& key) {
+void Turner::RemoveDue(base::Instant at, const port::Key& key) {
   if (pending_.IsChanged(key) || loop_.set_aside_.Contains(key)) return;
   const auto present = pending_.Get(key);
   if (!present) {
     if (present.error().kind == base::Kind::kUnavailable) return;  // the turn is void
     loop_.set_aside_.Put(key, {"", SentenceOf(present.error()), {}});
-    if (key.kind == kTfJobs) --kept_more_;
+    if (at >= kEndOfTime && loop_.lost_.insert(key).second) --kept_more_;
   } else if (key.kind == kTfJobs) {
     RemoveJob(*present);
   } else {

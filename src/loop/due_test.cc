@@ -140,5 +140,45 @@ TEST_F(DueTest, OneThatCannotBeReadHoldsUpNobody) {
   EXPECT_EQ(Names(), "a c ");
 }
 
+// One that cannot be read is no reason to let others go earlier, or to keep them longer.
+TEST_F(DueTest, OneThatCannotBeReadIsNotCounted) {
+  Keep({}, 2);
+  Finish("a");
+  Finish("b");
+  store_.damaged.insert({kTfJobs, "default", "a"});
+  Finish("c");
+  Rest();
+  EXPECT_EQ(loop_->Unreadable().size(), 1u);
+  loop_->See({.name = "n2", .cpu = {1'000}, .memory = {1 << 30}}, {});
+  faulty_.SetOdds({1, 0});  // a failed commit: all is loaded anew
+  loop_->Turn();
+  faulty_.SetOdds({0, 0});
+  Rest();
+  EXPECT_EQ(loop_->Unreadable().size(), 1u);
+  store_.damaged.clear();
+  EXPECT_EQ(Names(), "a b c ");
+  store_.damaged.insert({kTfJobs, "default", "a"});
+  Finish("d");
+  Rest();
+  ASSERT_TRUE(Delete(kTfJobs, "a"));
+  store_.damaged.clear();
+  Finish("e");
+  Rest();
+  EXPECT_EQ(Names(), "d e ");
+}
+
+TEST_F(DueTest, OneWithATtlOfItsOwnThatCannotBeReadWasNeverCounted) {
+  Keep({}, 1);
+  Finish("ttl", 60);
+  Finish("a");
+  store_.damaged.insert({kTfJobs, "default", "ttl"});
+  clock_.Set(clock_.Now() + base::SecondsLong(61));
+  Rest();
+  Finish("b");
+  Rest();
+  store_.damaged.clear();
+  EXPECT_EQ(Names(), "b ttl ");
+}
+
 }  // namespace
 }  // namespace pondage::loop

@@ -167,13 +167,31 @@ base::Result<void> Loop::LoadKept(std::vector<pool::Fact>& facts) {
   return {};
 }
 
+// Ended jobs that were found unreadable since the start, and still are.
+base::Result<void> Loop::SetLostAside() {
+  for (auto key = lost_.begin(); key != lost_.end();) {
+    const auto object = store_.Get(*key);
+    if (!object && object.error().kind == base::Kind::kUnavailable) {
+      return std::unexpected(object.error());
+    }
+    if (object || object.error().kind == base::Kind::kNotFound) {
+      key = lost_.erase(key);
+      continue;
+    }
+    set_aside_.Put(*key, {.uid = "", .trouble = SentenceOf(object.error()), .job = {}});
+    ++key;
+  }
+  return {};
+}
+
 // The first step after a load decides nothing durable by itself: it rebuilds the pool's memory.
 // What it would decide is decided again, and committed, by the turn that follows.
 base::Result<void> Loop::FinishLoad(const std::vector<pool::Fact>& facts) {
   pool_->Remember(facts);
   due_ = FindNextDue();
   TRY(const std::size_t kept, store_.CountDue(kEndOfTime, base::kNever));
-  kept_ = static_cast<std::int64_t>(kept);
+  TRY_DO(SetLostAside());
+  kept_ = static_cast<std::int64_t>(kept - lost_.size());
   expiry_ = KeepsTooMany() ? clock_.Now() : FindNextExpiry();
   pool_wake_ = clock_.Now();
   queue_due_ = pool_wake_;  // what queues show may be older than the last step

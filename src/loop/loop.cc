@@ -109,7 +109,7 @@ base::Instant Loop::Turn() {
   turn.CarryOut();
   const std::scoped_lock lock(mutex_);
   if (!inputs_.empty() || !noted_.empty() || !loaded_) return now;
-  return std::min({pool_wake_, due_, expiry_, queue_due_});
+  return std::min({pool_wake_, due_, expiry_, queue_due_, look_again_});
 }
 
 // A disk that is full fills the log of a server that complains at every try.

@@ -93,6 +93,10 @@ class Loop : public port::Writer {
     fleet::Node node;
     manifest::MachineFacts machine;
   };
+  struct Ownerless {
+    std::string uid;  // of an owner that went
+    bool orphan = false;
+  };
   using Input = std::variant<WriteInput, port::Reading, NodeInput>;
 
   void Push(Input input);
@@ -106,6 +110,7 @@ class Loop : public port::Writer {
   base::Result<void> LoadRest(std::vector<pool::Fact>& facts);
   base::Result<void> LoadJobs(std::vector<pool::Fact>& facts);
   base::Result<void> LoadKept(std::vector<pool::Fact>& facts);
+  base::Result<void> SetLostAside();
   base::Result<void> FinishLoad(const std::vector<pool::Fact>& facts);
   void TakeOver();
   void RepeatStops();
@@ -134,6 +139,9 @@ class Loop : public port::Writer {
   base::Instant due_ = base::kNever;     // of the store's next due object
   base::Instant expiry_ = base::kNever;  // of the oldest finished job that is kept, by age
   std::int64_t kept_ = 0;                // finished jobs without a TTL of their own
+  std::set<port::Key> lost_;             // ... that turned out unreadable: not counted
+  std::vector<Ownerless> ownerless_;     // owners that went whose dependents could not all be read
+  base::Instant look_again_ = base::kNever;
   SetAside set_aside_;
   std::map<std::string, base::ReplicaId, std::less<>> pods_;  // Pods that exist, by uid
   std::map<base::JobId, std::vector<job::Replica>> shown_;    // replicas as their Pods show them

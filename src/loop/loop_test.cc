@@ -327,7 +327,7 @@ TEST_F(LoopTest, FinalizersHoldAJobWhoseProgramsAreGone) {
   boost::json::object released = Stored(kTfJobs, "a");
   released["metadata"].as_object().erase("finalizers");
   ASSERT_TRUE(Replace(kTfJobs, released).has_value());
-  EXPECT_TRUE(Delete(kTfJobs, "a")->gone);
+  EXPECT_EQ(Count(kTfJobs), 0u);
   EXPECT_EQ(launcher_.discarded.size(), 1u);
 }
 
@@ -481,6 +481,103 @@ TEST_F(LoopTest, TheQueueOfWritesIsBounded) {
     });
   }
   EXPECT_EQ(refused, 2);
+}
+
+TEST_F(LoopTest, TheLastFinalizerTakesTheObjectAlongInOneCommit) {
+  boost::json::object map = Object("v1", "ConfigMap", "c", {});
+  map["metadata"].as_object()["finalizers"] = boost::json::array{"a.b/c"};
+  ASSERT_TRUE(Create("configmaps", "default", map));
+  ASSERT_TRUE(Delete("configmaps", "c"));
+  boost::json::object released = Stored("configmaps", "c");
+  ASSERT_TRUE(released["metadata"].as_object().contains("deletionTimestamp"));
+  released["metadata"].as_object().erase("finalizers");
+  const auto written = Replace("configmaps", released);
+  ASSERT_TRUE(written);
+  EXPECT_EQ(written->object.key.name, "c") << "its last state is the answer";
+  EXPECT_EQ(Count("configmaps"), 0u);
+}
+
+TEST_F(LoopTest, AJobHeldByAFinalizerLeavesBeforeItGoes) {
+  boost::json::object job = Job("a", 1);
+  job["metadata"].as_object()["finalizers"] = boost::json::array{"a.b/c"};
+  ASSERT_TRUE(Create(kTfJobs, "default", job));
+  ASSERT_TRUE(Delete(kTfJobs, "a"));
+  boost::json::object released = Stored(kTfJobs, "a");
+  released["metadata"].as_object().erase("finalizers");
+  ASSERT_TRUE(Replace(kTfJobs, released));
+  EXPECT_EQ(Count(kTfJobs), 1u) << "its program runs";
+  loop_->Tell(port::Exited{.uid = runner_.last_uid, .code = 143, .reason = "Error"});
+  loop_->Turn();
+  EXPECT_EQ(Count(kTfJobs), 0u);
+}
+
+TEST_F(LoopTest, ALabelOfThatNameIsNoDeletion) {
+  const port::Key space{"namespaces", "", "lab"};
+  ASSERT_TRUE(Create("namespaces", "", Object("v1", "Namespace", "lab", {})));
+  boost::json::object job = Job("a", 1);
+  job["metadata"].as_object()["namespace"] = "lab";
+  job["metadata"].as_object()["labels"] = {{"deletionTimestamp", "x"}};
+  ASSERT_TRUE(Create(kTfJobs, "lab", job));
+  ASSERT_TRUE(Write({.op = port::Write::Op::kDelete, .change = {.key = space}}));
+  loop_->Turn();
+  EXPECT_TRUE(std::ranges::count(runner_.orders, "stop " + runner_.last_uid));
+}
+
+TEST_F(LoopTest, WhoStoppedAJobIsWrittenUntilItRunsAgain) {
+  const auto suspend = [&](bool on, const char* user) {
+    boost::json::object job = Stored(kTfJobs, "a");
+    job["spec"].as_object()["runPolicy"] = {{"suspend", on}};
+    return Write({.op = port::Write::Op::kReplace,
+                  .change = ChangeOf(kTfJobs, "default", job),
+                  .user = user});
+  };
+  ASSERT_TRUE(Create(kTfJobs, "default", Job("a", 1)));
+  ASSERT_TRUE(suspend(true, "li"));
+  EXPECT_EQ(StatusOf("a").user_stop, "li");
+  boost::json::object labelled = Stored(kTfJobs, "a");
+  labelled["metadata"].as_object()["labels"] = {{"x", "y"}};
+  ASSERT_TRUE(Write({.op = port::Write::Op::kReplace,
+                     .change = ChangeOf(kTfJobs, "default", labelled),
+                     .user = "bo"}));
+  EXPECT_EQ(StatusOf("a").user_stop, "li") << "a later edit stops nothing";
+  loop_->Tell(port::Exited{.uid = runner_.last_uid, .code = 143, .reason = "Error"});
+  loop_->Turn();
+  ASSERT_TRUE(suspend(false, "bo"));
+  EXPECT_EQ(StatusOf("a").stage, job::Stage::kBound);
+  EXPECT_EQ(StatusOf("a").user_stop, "");
+}
+
+TEST_F(LoopTest, TheQueueOfAJobIsForEver) {
+  const auto moved = [&](const char* queue) {
+    boost::json::object job = Job("a", 1);
+    job["metadata"].as_object()["labels"] = {{"kueue.x-k8s.io/queue-name", queue}};
+    return job;
+  };
+  // In the turn of its creation, and later.
+  std::optional<base::Result<port::Written>> created;
+  loop_->Submit(
+      {.op = port::Write::Op::kCreate, .change = ChangeOf(kTfJobs, "default", moved("default"))},
+      [&](base::Result<port::Written> written) { created = std::move(written); });
+  EXPECT_FALSE(Replace(kTfJobs, moved("other")));
+  ASSERT_TRUE(created && *created);
+  EXPECT_FALSE(Replace(kTfJobs, moved("other")));
+  EXPECT_EQ(StatusOf("a").stage, job::Stage::kBound);
+}
+
+TEST_F(LoopTest, AServiceOfSomebodyElseStays) {
+  ASSERT_TRUE(
+      Create("services", "default", Object("v1", "Service", "a-worker-0", {{"mine", true}})));
+  ASSERT_TRUE(Create(kTfJobs, "default", Job("a", 2)));
+  EXPECT_EQ(runner_.orders.size(), 2u) << "it runs all the same";
+  ASSERT_TRUE(Delete(kTfJobs, "a"));
+  for (int worker = 0; worker < 2; ++worker) {
+    const auto pod = store_.Get({"pods", "default", fmt::format("a-worker-{}", worker)});
+    loop_->Tell(port::Exited{.uid = pod->uid, .code = 143, .reason = "Error"});
+  }
+  loop_->Turn();
+  ASSERT_EQ(Count(kTfJobs), 0u);
+  EXPECT_EQ(Count("services"), 1u);
+  EXPECT_EQ(Stored("services", "a-worker-0").at("spec").at("mine"), true);
 }
 
 }  // namespace

@@ -38,10 +38,12 @@ bool Pending::Exists(const port::Key& key) const {
 
 base::Result<boost::json::object> Pending::Parsed(const port::Key& key) const {
   TRY(const port::Object object, Get(key));
-  TRY(boost::json::value value, manifest::ParseJson(*object.body));
-  if (!value.is_object())
-    return base::Fail(base::Kind::kCorrupt, "", key.name, "not a JSON object");
-  return std::move(value.as_object());
+  auto value = manifest::ParseJson(*object.body);
+  if (!value || !value->is_object()) {
+    return base::Fail(base::Kind::kCorrupt, "PND-S003", key.name,
+                      value ? "is no JSON object" : "is no JSON: " + value.error().message);
+  }
+  return std::move(value->as_object());
 }
 
 base::Result<std::vector<port::Object>> Pending::List(const port::ListQuery& query) const {

@@ -23,7 +23,7 @@ class Pending {
 
   // As it will be after the changes so far. kNotFound, kCorrupt; kUnavailable: see trouble().
   base::Result<port::Object> Get(const port::Key& key) const;
-  // The same, parsed.
+  // The same, parsed; kCorrupt too for what is no JSON object.
   base::Result<boost::json::object> Parsed(const port::Key& key) const;
   // As stored, without the changes so far.
   base::Result<std::vector<port::Object>> List(const port::ListQuery& query) const;

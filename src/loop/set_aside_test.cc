@@ -231,5 +231,132 @@ TEST_F(SetAsideTest, AnObjectThatCannotBeReadIsNotCreatedAnew) {
   EXPECT_EQ(store_.Newest(), before);
 }
 
+// Bytes that are no text, in whatever a program can make the runner say, leave the object readable.
+TEST_F(SetAsideTest, WhatAProgramSaysMayBeAnyBytes) {
+  const std::string bytes = "caf\xe9-\xc3\xa4";
+  const auto message = [&](const std::string& uid) {
+    return std::vector<port::Reading>{
+        port::Saved{.uid = uid, .step = 1, .path = bytes, .at = clock_.Now()},
+        port::Said{.uid = uid,
+                   .step = 2,
+                   .checkpoint_step = 2,
+                   .checkpoint_path = bytes,
+                   .at = clock_.Now()},
+        port::Exited{.uid = uid, .code = 1, .reason = bytes, .message = bytes},
+        port::NotStarted{.uid = uid, .message = bytes}};
+  };
+  for (std::size_t said = 0; said < message("").size(); ++said) {
+    ASSERT_TRUE(Create(kTfJobs, "default", Job("a", 1)));
+    loop_->Tell(message(runner_.last_uid)[said]);
+    loop_->Turn();
+    ASSERT_TRUE(manifest::ParseJson(*store_.Get(job_)->body)) << said;
+    const auto events = store_.List({.kind = "events"});
+    for (const port::Object& event : events->objects) {
+      EXPECT_TRUE(manifest::ParseJson(*event.body)) << *event.body;
+    }
+    if (StatusOf("a").checkpoint) {
+      EXPECT_EQ(StatusOf("a").checkpoint->path, "caf\xef\xbf\xbd-\xc3\xa4");
+    }
+    ASSERT_TRUE(Delete(kTfJobs, "a"));
+    loop_->Tell(port::Exited{.uid = runner_.last_uid, .code = 143, .reason = "Error"});
+    loop_->Turn();
+    ASSERT_EQ(Count(kTfJobs), 0u);
+  }
+}
+
+// PND-S003 tells people to delete it: whatever state the server and the job are in, that helps.
+TEST_F(SetAsideTest, WhatCannotBeReadCanBeDeleted) {
+  for (const Harm harm : {Harm::kNoObject, Harm::kUnreadable, Harm::kOdd}) {
+    for (const bool ended : {false, true}) {
+      for (const bool restart : {false, true}) {
+        SCOPED_TRACE(fmt::format("{} {} {}", static_cast<int>(harm), ended, restart));
+        ASSERT_TRUE(Create(kTfJobs, "default", Job("a", 1)));
+        const std::string uid = runner_.last_uid;
+        const port::Exited exited{.uid = uid, .code = 0, .reason = "Completed"};
+        if (ended) {
+          loop_->Tell(exited);
+          loop_->Turn();
+        }
+        Hurt(job_, harm);
+        if (restart) Restart();
+        EXPECT_TRUE(Delete(kTfJobs, "a"));
+        if (!ended) {
+          loop_->Tell(exited);
+          loop_->Turn();
+        }
+        loop_->Turn();
+        store_.damaged.clear();
+        EXPECT_FALSE(store_.Get(job_));
+        EXPECT_TRUE(loop_->Unreadable().empty());
+        EXPECT_TRUE(loop_->pool().kept().empty());
+        EXPECT_TRUE(loop_->pool().jobs().empty());
+        EXPECT_EQ(pool::BrokenLaws(loop_->pool()), std::vector<std::string>());
+        for (const char* kind : {"pods", "services"}) {
+          if (!store_.Get({kind, "default", "a-worker-0"})) continue;
+          ASSERT_TRUE(Delete(kind, "a-worker-0"));
+        }
+        MakeLoop();
+        loop_->Turn();
+      }
+    }
+  }
+}
+
+// A replica is to be started and its Pod cannot be read: the job's trouble, never the server's.
+TEST_F(SetAsideTest, APodThatCannotBeReadWhenItIsToStartEndsNoServer) {
+  for (const bool away : {false, true}) {
+    boost::json::object job = Job(away ? "b" : "a", 1);
+    auto& worker = job["spec"].as_object()["tfReplicaSpecs"].as_object()["Worker"].as_object();
+    worker["restartPolicy"] = "OnFailure";
+    job["metadata"].as_object()["annotations"] = {{"pondage.dev/restart-scope", "replica"}};
+    ASSERT_TRUE(Create(kTfJobs, "default", job));
+    const std::string name = away ? "b" : "a";
+    store_.damaged.insert({"pods", "default", name + "-worker-0"});
+    store_.away = away;
+    loop_->Tell(port::Exited{.uid = runner_.last_uid, .code = 1, .reason = "Error"});
+    for (int turn = 0; turn < 20; ++turn) {
+      clock_.Set(clock_.Now() + base::SecondsLong(20));
+      loop_->Turn();
+    }
+    if (!away) {
+      EXPECT_GT(StatusOf("a").restarts, 1) << "each start that failed counts";
+      EXPECT_TRUE(StatusOf("a").history.back().exit.message.contains("cannot be read"));
+    }
+    store_.away = false;
+    store_.damaged.clear();
+    runner_.orders.clear();
+    for (int turn = 0; turn < 20; ++turn) {
+      clock_.Set(clock_.Now() + base::SecondsLong(200));
+      loop_->Turn();
+    }
+    EXPECT_TRUE(std::ranges::any_of(runner_.orders, [&](const std::string& order) {
+      return order.starts_with("start");
+    })) << away;
+  }
+}
+
+TEST_F(SetAsideTest, WhatItOwnedGoesOnceItCanBeRead) {
+  ASSERT_TRUE(Create("configmaps", "default", Object("v1", "ConfigMap", "owner", {})));
+  for (const char* name : {"s", "t"}) {
+    boost::json::object owned = Object("v1", "Secret", name, {});
+    owned["metadata"].as_object()["ownerReferences"] =
+        boost::json::array{{{"apiVersion", "v1"},
+                            {"kind", "ConfigMap"},
+                            {"name", "owner"},
+                            {"uid", manifest::UidFrom("ConfigMapowner")}}};
+    ASSERT_TRUE(Create("secrets", "default", owned));
+  }
+  store_.damaged.insert({"secrets", "default", "t"});
+  ASSERT_TRUE(Delete("configmaps", "owner"));
+  const base::Instant next = loop_->Turn();
+  EXPECT_GT(next, clock_.Now());
+  ASSERT_TRUE(Delete("secrets", "t"));
+  EXPECT_EQ(Count("secrets"), 1u);
+  clock_.Set(std::max(next, clock_.Now() + base::SecondsLong(60)));
+  loop_->Turn();
+  EXPECT_EQ(Count("secrets"), 0u);
+  EXPECT_EQ(loop_->Turn(), base::kNever);
+}
+
 }  // namespace
 }  // namespace pondage::loop

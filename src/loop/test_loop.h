@@ -69,6 +69,9 @@ class UidLauncher : public port::Launcher {
 class WornStore : public port::MemoryStore {
  public:
   base::Result<port::Object> Get(const port::Key& key) const override {
+    if (damaged.contains(key) && away) {
+      return base::Fail(base::Kind::kUnavailable, "PND-S004", "", "the disk is away");
+    }
     if (damaged.contains(key)) return Damage(key);
     return MemoryStore::Get(key);
   }
@@ -87,6 +90,7 @@ class WornStore : public port::MemoryStore {
 
   std::set<port::Key> damaged;
   bool blind = false;
+  bool away = false;  // what is damaged cannot be read now, but perhaps later
 
  private:
   static std::unexpected<base::Error> Damage(const port::Key& key) {

@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "manifest/kinds.h"
+#include "manifest/names.h"
 #include "manifest/object.h"
 #include "manifest/queue.h"
 
@@ -23,8 +24,8 @@ int CodeOf(const port::NotStarted& failure) {
 
 job::Exit ExitOf(const port::Exited& exited) {
   return {.code = exited.code,
-          .reason = exited.reason == "Lost" ? "NodeLost" : exited.reason,
-          .message = exited.message,
+          .reason = exited.reason == "Lost" ? "NodeLost" : manifest::ToUtf8(exited.reason),
+          .message = manifest::ToUtf8(exited.message),
           .at = exited.at,
           .at_monotonic_ms = exited.at_monotonic_ms,
           .boot_id = exited.boot_id};
@@ -45,19 +46,24 @@ void Turner::Take(const port::Reading& reading) {
   if (const auto* started = std::get_if<port::Started>(&reading)) {
     facts_.emplace_back(pool::ReplicaStarted{id, started->at});
   } else if (const auto* failure = std::get_if<port::NotStarted>(&reading)) {
-    facts_.emplace_back(pool::ReplicaNotStarted{id, CodeOf(*failure), failure->message,
-                                                failure->ports_taken, now_});
+    facts_.emplace_back(pool::ReplicaNotStarted{
+        id, CodeOf(*failure), manifest::ToUtf8(failure->message), failure->ports_taken, now_});
   } else if (const auto* said = std::get_if<port::Said>(&reading)) {
     facts_.emplace_back(pool::ReplicaSaid{id, said->step});
     if (said->checkpoint_step >= 0) {
-      facts_.emplace_back(
-          pool::CheckpointSeen{id.job, {said->checkpoint_step, said->at, said->checkpoint_path}});
+      TakeCheckpoint(id.job, said->checkpoint_step, said->at, said->checkpoint_path);
     }
   } else if (const auto* saved = std::get_if<port::Saved>(&reading)) {
-    facts_.emplace_back(pool::CheckpointSeen{id.job, {saved->step, saved->at, saved->path}});
+    TakeCheckpoint(id.job, saved->step, saved->at, saved->path);
   } else if (const auto* exited = std::get_if<port::Exited>(&reading)) {
     facts_.emplace_back(pool::ReplicaExited{id, ExitOf(*exited)});
   }
+}
+
+// A file's name is any bytes; what is stored and shown is text.
+void Turner::TakeCheckpoint(base::JobId job, std::int64_t step, base::Instant at,
+                            const std::string& path) {
+  facts_.emplace_back(pool::CheckpointSeen{job, {step, at, manifest::ToUtf8(path)}});
 }
 
 // The end of a program whose TFJob cannot be read: the runner keeps it for whoever mends the
@@ -129,6 +135,7 @@ void Turner::TellSetAside() {
 }
 
 void Turner::Step() {
+  LookAgain();
   RemoveJobsOfNamespaces();
   Collect();
   decisions_ = loop_.pool_->Step(facts_, now_);
@@ -192,6 +199,7 @@ void Turner::CarryOut() {
   loop_.noted_ = std::move(facts_);
   CountTurn();
   NoteWhatIsDue();
+  NoteUnseen();
   for (Answer& answer : answers_) {
     if (!answer.object) {
       answer.done(std::unexpected(std::move(answer.object).error()));

@@ -3,6 +3,7 @@
 // Lives on the loop's thread for the length of a turn. The order of calls is that of Loop::Turn.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,6 +46,8 @@ class Turner {
     bool dry_run = false;
   };
 
+  void TakeCheckpoint(base::JobId job, std::int64_t step, base::Instant at,
+                      const std::string& path);
   void TakeLast(const port::Exited& exit);
   void TellSetAside();
   bool IsStale(const base::ReplicaId& id, const port::Reading& reading) const;
@@ -55,8 +58,11 @@ class Turner {
   base::Result<port::Object> ApplyReplace(const port::Write& write, const port::Object& old);
   base::Result<port::Object> ApplyDelete(const port::Write& write, const port::Object& old);
   base::Result<port::Object> DryRun(const port::Write& write);
-  base::Result<void> Understand(const port::Change& change, port::Revision created, bool is_new);
-  base::Result<void> UnderstandJob(const port::Change& change, port::Revision created, bool is_new);
+  base::Result<void> Understand(const port::Change& change, port::Revision created, bool is_new,
+                                const std::string& user);
+  base::Result<void> UnderstandJob(const port::Change& change, port::Revision created, bool is_new,
+                                   const std::string& user);
+  std::optional<std::string> QueueOf(const port::Key& key, base::JobId id) const;
   void RereadPriorities(const std::string& priority_class);
   base::Result<void> ExpectSpace(const port::Key& key);
   base::Result<void> Expect(const port::Write& write, const port::Object& old) const;
@@ -66,7 +72,7 @@ class Turner {
   std::optional<base::Instant> DueOf(const port::Key& key, const std::string& body) const;
   base::Instant ExpiryOf(base::Instant own, const job::Status& status) const;
   void CountKept(const port::Key& key, const std::string* before, const std::string* after);
-  void RemoveDue(const port::Key& key);
+  void RemoveDue(base::Instant at, const port::Key& key);
   void NoteWhatIsDue();
 
   // collect.cc: what goes with a deleted object
@@ -74,12 +80,12 @@ class Turner {
   void RemoveJob(const port::Object& object);
   void RemoveSetAside(const port::Object& object);
   bool RemovePod(const port::Object& object, std::optional<base::Millis> grace);
-  struct Ownerless {
-    std::string uid;  // of an owner that went
-    bool orphan = false;
-  };
+  base::Result<port::Object> Doomed(const port::Key& key, const std::string& uid) const;
+  bool IsReleased(const port::Key& key, const port::Object& before) const;
   void Collect();
-  void LoseOwner(const port::Object& object, const Ownerless& owner);
+  void LookAgain();
+  void NoteUnseen();
+  void LoseOwner(const port::Object& object, const Loop::Ownerless& owner);
   bool IsOwnedElsewhere(const port::Object& object, const std::string& uid) const;
   void DropOwner(const port::Object& object, const std::string& uid);
   void EmptyNamespace(const std::string& name);
@@ -134,7 +140,9 @@ class Turner {
   bool looked_for_due_ = false, looked_for_oldest_ = false;
   std::int64_t kept_more_ = 0;  // finished jobs that are kept, more than before the turn
   bool reload_ = false;         // an object that was set aside was mended: the pool is loaded anew
-  std::vector<Ownerless> ownerless_;     // what they owned is still to be looked for
+  std::vector<Loop::Ownerless> ownerless_;  // what they owned is still to be looked for
+  std::vector<Loop::Ownerless> unseen_;     // ... and could not all be read
+  bool looked_again_ = false;
   std::vector<std::string> created_in_;  // namespaces of jobs that this turn creates
   std::vector<std::string> deleted_in_;  // ... and deletes
 };

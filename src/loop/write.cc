@@ -49,9 +49,16 @@ base::Result<void> Turner::Expect(const port::Write& write, const port::Object& 
 
 base::Result<port::Object> Turner::Apply(const port::Write& write) {
   if (write.op == port::Write::Op::kCreate) return ApplyCreate(write);
-  TRY(const port::Object old, pending_.Get(write.change.key));
+  const port::Key& key = write.change.key;
+  if (write.op == port::Write::Op::kDelete) {
+    const SetAside::Object* aside = loop_.set_aside_.Find(key);
+    TRY(const port::Object doomed, Doomed(key, aside == nullptr ? "" : aside->uid));
+    TRY_DO(Expect(write, doomed));
+    return ApplyDelete(write, doomed);
+  }
+  TRY(const port::Object old, pending_.Get(key));
   TRY_DO(Expect(write, old));
-  return write.op == port::Write::Op::kDelete ? ApplyDelete(write, old) : ApplyReplace(write, old);
+  return ApplyReplace(write, old);
 }
 
 base::Result<port::Object> Turner::ApplyCreate(const port::Write& write) {
@@ -65,7 +72,7 @@ base::Result<port::Object> Turner::ApplyCreate(const port::Write& write) {
   port::Change change = write.change;
   change.live = ReadAtStart(change.key.kind);
   if (change.key.kind == "events") change.due = now_ + loop_.settings_.event_ttl;
-  TRY_DO(Understand(change, pending_.NextRevision(), /*is_new=*/true));
+  TRY_DO(Understand(change, pending_.NextRevision(), /*is_new=*/true, write.user));
   return pending_.Put(std::move(change));
 }
 
@@ -94,9 +101,12 @@ base::Result<port::Object> Turner::ApplyReplace(const port::Write& write, const 
   change.live = IsLive(change.key);
   change.due = DueOf(change.key, change.body);
   reload_ = reload_ || loop_.set_aside_.Contains(change.key);
-  TRY_DO(Understand(change, old.created, /*is_new=*/false));
+  TRY_DO(Understand(change, old.created, /*is_new=*/false, write.user));
   CountKept(change.key, old.body.get(), &change.body);
-  return pending_.Put(change);
+  port::Object put = pending_.Put(std::move(change));
+  // It was only held by its finalizers, and goes with the last of them.
+  if (!IsReleased(put.key, old)) return put;
+  return ApplyDelete({.op = port::Write::Op::kDelete, .change = {.key = put.key}}, put);
 }
 
 base::Result<port::Object> Turner::ApplyDelete(const port::Write& write, const port::Object& old) {
@@ -119,9 +129,9 @@ base::Result<port::Object> Turner::ApplyDelete(const port::Write& write, const p
 
 // What the pool learns from an object that is about to be stored.
 base::Result<void> Turner::Understand(const port::Change& change, port::Revision created,
-                                      bool is_new) {
+                                      bool is_new, const std::string& user) {
   const std::string& kind = change.key.kind;
-  if (kind == kTfJobs) return UnderstandJob(change, created, is_new);
+  if (kind == kTfJobs) return UnderstandJob(change, created, is_new, user);
   if (kind == kQueues) {
     TRY(queue::Spec spec, manifest::DecodeQueue(change.body));
     facts_.emplace_back(pool::QueuePut{std::move(spec)});
@@ -150,16 +160,28 @@ void Turner::RereadPriorities(const std::string& priority_class) {
   }
 }
 
+// Of a job that is stored already, or was created in this turn.
+std::optional<std::string> Turner::QueueOf(const port::Key& key, base::JobId id) const {
+  if (const pool::JobView* known = loop_.pool_->Find(id)) return known->spec.queue;
+  const auto object = pending_.Get(key);
+  if (!object) return std::nullopt;
+  const auto job = manifest::DecodeTfJob(*object->body, loop_.Priorities());
+  return job ? std::optional(job->spec.queue) : std::nullopt;
+}
+
 // A job that has ended is not the pool's any more, whatever a client writes of its status: it never
 // runs again.
 base::Result<void> Turner::UnderstandJob(const port::Change& change, port::Revision created,
-                                         bool is_new) {
+                                         bool is_new, const std::string& user) {
   TRY(manifest::TfJob job, manifest::DecodeTfJob(change.body, loop_.Priorities()));
   job.identity.id = {created};
   if (!is_new && !loop_.jobs_.contains(change.key)) return {};
+  if (const auto queue = QueueOf(change.key, job.identity.id); queue && *queue != job.spec.queue) {
+    return base::Fail(base::Kind::kInvalid, "", change.key.name, "the queue of a job is immutable");
+  }
   loop_.jobs_[change.key] = job.identity.id;
   if (is_new) created_in_.push_back(change.key.space);
-  facts_.emplace_back(pool::JobApplied{std::move(job.identity), std::move(job.spec)});
+  facts_.emplace_back(pool::JobApplied{std::move(job.identity), std::move(job.spec), user});
   return {};
 }
 

@@ -67,6 +67,14 @@ Packed Pack(const json::object& object) {
   return packed;
 }
 
+bool IsBeingDeleted(std::string_view body) {
+  if (!body.contains("\"deletionTimestamp\"")) return false;  // most are not: no parsing
+  const auto object = ParseJson(body);
+  const json::object* metadata =
+      object && object->is_object() ? ObjectAt(object->get_object(), "metadata") : nullptr;
+  return metadata != nullptr && metadata->contains("deletionTimestamp");
+}
+
 std::vector<Owner> OwnersOf(const json::object& object) {
   const json::object* metadata = ObjectAt(object, "metadata");
   const json::value* owners =

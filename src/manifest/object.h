@@ -64,6 +64,9 @@ struct Packed {
 };
 Packed Pack(const boost::json::object& object);
 
+// Whether metadata.deletionTimestamp stands in a stored object; false too when it is no JSON.
+bool IsBeingDeleted(std::string_view body);
+
 // metadata.ownerReferences; what is no reference is left out.
 struct Owner {
   std::string group, kind, name, uid;

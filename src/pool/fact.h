@@ -19,10 +19,11 @@
 
 namespace pondage::pool {
 
-// A job was stored, or its spec was changed.
+// A job was stored, or its spec was changed: not its queue, which is for ever.
 struct JobApplied {
   job::Identity identity;
   job::Spec spec;
+  std::string by = {};  // who asked for it
 };
 // The host read it from its store at start: the pool's memory of it.
 struct JobLoaded {
@@ -34,10 +35,6 @@ struct JobLoaded {
 struct JobRemoved {
   base::JobId job;
 };  // deletion was asked for
-struct YieldAsked {
-  base::JobId job;
-  std::string who;
-};  // leave politely, come back
 
 struct QueuePut {
   queue::Spec spec;
@@ -96,8 +93,8 @@ struct GpusFreed {
   base::JobId job;
 };
 
-using Fact = std::variant<JobApplied, JobLoaded, JobRemoved, YieldAsked, QueuePut, QueueRemoved,
-                          NodeSeen, NodeLost, ReplicaStarted, ReplicaSaid, ReplicaExited,
-                          ReplicaNotStarted, CheckpointSeen, PodDeleting, GpusKept, GpusFreed>;
+using Fact = std::variant<JobApplied, JobLoaded, JobRemoved, QueuePut, QueueRemoved, NodeSeen,
+                          NodeLost, ReplicaStarted, ReplicaSaid, ReplicaExited, ReplicaNotStarted,
+                          CheckpointSeen, PodDeleting, GpusKept, GpusFreed>;
 
 }  // namespace pondage::pool

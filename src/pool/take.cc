@@ -19,7 +19,6 @@ class Taker {
   void operator()(const JobApplied& fact);
   void operator()(const JobLoaded& fact);
   void operator()(const JobRemoved& fact);
-  void operator()(const YieldAsked& fact);
   void operator()(const QueuePut& fact);
   void operator()(const QueueRemoved& fact);
   void operator()(const NodeSeen& fact);
@@ -72,11 +71,9 @@ void Taker::operator()(const JobApplied& fact) {
     pool_.jobs_.emplace(fact.identity.id, std::move(job));
   } else {
     JobView& job = found->second;
-    const bool holds = std::ranges::any_of(
-        job.status.replicas, [](const auto& replica) { return replica.grant.has_value(); });
-    job::Spec spec = fact.spec;
-    if (holds) spec.queue = job.spec.queue;  // what it holds stays charged where it was taken
-    job.spec = std::move(spec);
+    REQUIRE(fact.spec.queue == job.spec.queue);  // what it holds is charged where it was taken
+    if (fact.spec.suspend && !job.spec.suspend) job.status.user_stop = fact.by;
+    job.spec = fact.spec;
   }
   pool_.Touch(fact.identity.id);  // a new one is planned for once it is judged to wait
 }
@@ -96,16 +93,6 @@ void Taker::operator()(const JobRemoved& fact) {
   const auto found = pool_.jobs_.find(fact.job);
   if (found == pool_.jobs_.end()) return;
   found->second.removed = true;
-  pool_.Touch(fact.job);
-}
-
-void Taker::operator()(const YieldAsked& fact) {
-  const auto found = pool_.jobs_.find(fact.job);
-  if (found == pool_.jobs_.end()) return;
-  JobView& job = found->second;
-  if (job.status.stage != job::Stage::kBound) return;
-  job::AskToYield(job.identity, job.spec, job.status, now_);
-  job.status.user_stop = fact.who;
   pool_.Touch(fact.job);
 }
 
