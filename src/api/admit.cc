@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "api/meta.h"
 #include "api/table.h"
@@ -211,6 +212,9 @@ Outcome<Warnings> AdmitTfJob(const Kind& kind, json::object& tfjob, const json::
           {{FieldErrorKind::kInvalid, error.object.empty() ? "spec.tfReplicaSpecs" : error.object,
             "Invalid value: " + error.message + id}}));
     }
+  }
+  if (!same_spec) {
+    std::ranges::move(manifest::Warnings(tfjob), std::back_inserter(findings.warnings));
   }
   return std::move(findings.warnings);
 }

@@ -317,6 +317,22 @@ TEST_F(Writes, TfJobsAreJudgedWithAllErrors) {
   Post(kJobs, kJob);
 }
 
+TEST_F(Writes, WhatOfAJobIsNotActedOnIsTold) {
+  std::string job = kJob;
+  job.insert(job.find("\"containers\""), R"("hostPID":true,)");
+  const Response told = Ask("POST", kJobs, job);
+  ASSERT_EQ(told.status, 201) << told.body;
+  ASSERT_EQ(told.headers.size(), 1U);
+  EXPECT_THAT(told.headers[0].second,
+              HasSubstr("spec.tfReplicaSpecs[Worker].template.spec.hostPID: is not acted on here"));
+}
+
+TEST_F(Writes, ATypeThatIsSpelledTwiceIsRefused) {
+  std::string job = kJob;
+  job.insert(job.find("\"worker\""), R"("Worker":{"replicas":2},)");
+  EXPECT_THAT(json::serialize(Post(kJobs, job, 422)), HasSubstr("Duplicate value: \\\"worker\\\""));
+}
+
 TEST_F(Writes, UnknownFieldsAreRefusedToldOrDropped) {
   const std::string odd = R"({"metadata":{"name":"m"},"foo":1,"data":{"a":"1"}})";
   const Response strict = Ask("POST", kMaps + "?fieldValidation=Strict", odd);
