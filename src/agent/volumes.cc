@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "agent/reach.h"
+#include "base/mount_target.h"
 #include "run/replica_dir.h"
 #include "shim/files.h"
 
@@ -167,6 +168,13 @@ base::Result<port::FileId> ReachHostPath(const std::string& target, const fs::pa
   return std::unexpected(Unusable(target, source.string() + " " + reached.error().message));
 }
 
+// Only a working copy may have volumes inside.
+bool HidesServer(const std::string& target, const std::string& data_dir) {
+  return base::HidesTheSystem(target) || base::Covers(target, data_dir) ||
+         (base::Covers(data_dir, target) && !base::Covers(data_dir + "/work", target)) ||
+         base::Covers(target, data_dir + "/work");
+}
+
 base::Result<port::Mount> MakeMount(const manifest::PodProgram::VolumeMount& wanted,
                                     std::size_t number, const VolumePlace& place,
                                     const manifest::DataOf& read) {
@@ -174,6 +182,8 @@ base::Result<port::Mount> MakeMount(const manifest::PodProgram::VolumeMount& wan
     return std::unexpected(
         Unusable(wanted.target, "subPath " + wanted.sub_path + " leaves its volume"));
   }
+  if (HidesServer(wanted.target, place.data_dir))
+    return std::unexpected(Unusable(wanted.target, "would hide the server's own files"));
   TRY(const fs::path volume, MakeSource(wanted, number, place, read));
   const fs::path source = wanted.sub_path.empty() ? volume : volume / wanted.sub_path;
   const bool data = wanted.source == Source::kConfigMap || wanted.source == Source::kSecret;

@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "base/mount_target.h"
 #include "manifest/expand.h"
 #include "manifest/names.h"
 #include "manifest/object.h"
@@ -69,6 +70,7 @@ class Check {
       Ports(one, path);
       Env(one, path);
       Size(one, path);
+      Words(one, path);
       Amounts(one, path);
       Mounts(one, path);
       Account(one.run_as_user, path + ".securityContext.runAsUser");
@@ -77,6 +79,23 @@ class Check {
         Required(path + ".command",
                  "the program runs as a process, so no entrypoint of an image can stand in for it");
       }
+    }
+  }
+
+  void Words(const Container& one, const std::string& path) {
+    if (!one.command.empty() && one.command.front().empty()) {
+      Invalid(path + ".command[0]", Quoted(""), "must name a program");
+    }
+    for (const auto& [words, name] : {std::pair{&one.command, "command"}, {&one.args, "args"}}) {
+      for (std::size_t i = 0; i < words->size(); ++i) {
+        if ((*words)[i].find('\0') == std::string::npos) continue;
+        Invalid(fmt::format("{}.{}[{}]", path, name, i), Quoted((*words)[i]),
+                "must not hold a zero byte");
+      }
+    }
+    if (!one.working_dir.empty() &&
+        (!one.working_dir.starts_with('/') || one.working_dir.find('\0') != std::string::npos)) {
+      Invalid(path + ".workingDir", Quoted(one.working_dir), "must be an absolute path");
     }
   }
 
@@ -302,6 +321,9 @@ class Check {
       } else if (!mount.path.starts_with('/') || ClimbsUp(mount.path) ||
                  mount.path.find('\0') != std::string::npos) {
         Invalid(at + ".mountPath", Quoted(mount.path), "must be an absolute path without '..'");
+      } else if (base::HidesTheSystem(mount.path)) {
+        Invalid(at + ".mountPath", Quoted(mount.path),
+                "would hide /, /dev, /proc or /sys from the program and from its watcher");
       } else if (!taken.insert(mount.path).second) {
         Invalid(at + ".mountPath", Quoted(mount.path), "must be unique");
       }
@@ -336,6 +358,10 @@ class Check {
     using Kind = PodVolume::Kind;
     const std::string path = at + "." + volume.source;
     if (volume.source.empty()) return Required(at, "must specify a volume type");
+    if (volume.sources > 1) {
+      return Add(FieldErrorKind::kForbidden, at,
+                 "Forbidden: may not specify more than 1 volume type");
+    }
     if (volume.kind == Kind::kUnknown) {
       return Add(
           FieldErrorKind::kNotSupported, path,
@@ -354,7 +380,12 @@ class Check {
     const std::string_view member = volume.kind == Kind::kSecret  ? "secretName"
                                     : volume.kind == Kind::kClaim ? "claimName"
                                                                   : "name";
-    if (volume.object.empty()) Required(fmt::format("{}.{}", path, member));
+    if (volume.object.empty()) {
+      Required(fmt::format("{}.{}", path, member));
+    } else if (!IsDns1123Subdomain(volume.object)) {
+      Invalid(fmt::format("{}.{}", path, member), Quoted(volume.object),
+              "must be a DNS subdomain: lower-case letters, digits, '-' and '.'");
+    }
     if (volume.mode < 0 || volume.mode > 0777) {
       Invalid(path + ".defaultMode", std::to_string(volume.mode),
               "must be a number between 0 and 0777 (octal), both inclusive");

@@ -139,7 +139,9 @@ PodVolume DecodeVolume(const Reader& in) {
   out.name = in.Text("name");
   if (in.raw() == nullptr) return out;
   for (const auto& [key, value] : *in.raw()) {
-    if (key != "name" && !value.is_null()) out.source = key;
+    if (key == "name" || value.is_null()) continue;
+    out.source = key;
+    ++out.sources;
   }
   const Reader source = in.Object(out.source);
   if (out.source == "hostPath") {
@@ -166,11 +168,23 @@ PodVolume DecodeVolume(const Reader& in) {
 }  // namespace
 
 PodSpec DecodePodSpec(const Reader& spec) {
-  static constexpr std::array kIgnored = {"affinity",        "topologySpreadConstraints",
-                                          "tolerations",     "runtimeClassName",
-                                          "schedulerName",   "hostAliases",
-                                          "dnsConfig",       "resourceClaims",
-                                          "schedulingGates", "overhead"};
+  static constexpr std::array kIgnored = {"affinity",
+                                          "topologySpreadConstraints",
+                                          "tolerations",
+                                          "runtimeClassName",
+                                          "schedulerName",
+                                          "hostAliases",
+                                          "dnsConfig",
+                                          "resourceClaims",
+                                          "schedulingGates",
+                                          "overhead",
+                                          "hostPID",
+                                          "hostIPC",
+                                          "hostNetwork",
+                                          "hostUsers",
+                                          "shareProcessNamespace",
+                                          "imagePullSecrets",
+                                          "serviceAccountName"};
   PodSpec out;
   spec.Objects("containers", [&out](const Reader& container) {
     out.containers.push_back(DecodeContainer(container));

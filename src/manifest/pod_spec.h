@@ -71,6 +71,7 @@ struct PodVolume {
   std::string name;
   Kind kind = Kind::kUnknown;
   std::string source;  // member that says the kind ("nfs"); empty: none
+  int sources = 0;     // how many such members there are
   std::string object;  // name of the ConfigMap, Secret or claim
   std::string path;    // of a hostPath
   std::vector<Item> items;

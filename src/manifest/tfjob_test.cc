@@ -367,6 +367,25 @@ TEST(Draft, TemplateErrorsAreThoseOfAPod) {
        "volumes[3].secret.secretName: Required value | volumes[3].secret.defaultMode: Invalid "
        "value: "
        "512: must be a number between 0 and 0777 (octal), both inclusive"},
+      {"volumeMounts: [{name: a, mountPath: /proc}, {name: a, mountPath: /}, {name: a, mountPath: "
+       "/dev/shm}, {name: a, mountPath: //sys/./}, {name: a, mountPath: /processed}]",
+       "volumes: [{name: a, emptyDir: {}}]",
+       "containers[0].volumeMounts[0].mountPath: Invalid value: \"/proc\": would hide /, /dev, "
+       "/proc or /sys from the program and from its watcher | "
+       "containers[0].volumeMounts[1].mountPath: Invalid value: \"/\": would hide /, /dev, "
+       "/proc or /sys from the program and from its watcher | "
+       "containers[0].volumeMounts[3].mountPath: Invalid value: \"//sys/./\": would hide /, /dev, "
+       "/proc or /sys from the program and from its watcher"},
+      {"workingDir: here, args: [\"a\\0b\"]", "",
+       "containers[0].args[0]: Invalid value: \"a\\u0000b\": must not hold a zero byte | "
+       "containers[0].workingDir: Invalid value: \"here\": must be an absolute path"},
+      {"",
+       "volumes: [{name: a, emptyDir: {}, hostPath: {path: /x}}, {name: b, secret: {secretName: "
+       "../b}}, {name: c, persistentVolumeClaim: {claimName: a/b}}]",
+       "volumes[0]: Forbidden: may not specify more than 1 volume type | "
+       "volumes[1].secret.secretName: Invalid value: \"../b\": must be a DNS subdomain: lower-case "
+       "letters, digits, '-' and '.' | volumes[2].persistentVolumeClaim.claimName: Invalid value: "
+       "\"a/b\": must be a DNS subdomain: lower-case letters, digits, '-' and '.'"},
       {"", "initContainers: [{name: i}]",
        "initContainers[0]: Forbidden: init containers are not run here; do their work in the main "
        "program"},

@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/mount_target.h"
+
 namespace pondage::run {
 namespace {
 
@@ -61,6 +63,9 @@ class Plan {
           Problem(mount.target, "its source " + mount.source + " does not exist"));
     }
     TRY(const fs::path resolved, Resolve(target));
+    if (base::HidesTheSystem(resolved.string())) {
+      return std::unexpected(Problem(mount.target, "would hide the system's own files"));
+    }
     if (resolved == fs::path(Without(mount.source)) && !mount.read_only) return {};
 
     if (IsInside(resolved)) {
