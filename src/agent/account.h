@@ -26,7 +26,7 @@ base::Result<Account> AccountNamed(const std::string& name);
 
 // Who runs a replica whose Pod asks for `asked`, on a server that runs as `server` and was told to
 // run replicas as `run_as`. Only root may become somebody else, and where an account was named for
-// jobs none of them becomes root: kForbidden (PND-R008).
+// jobs none of them gets another user or a group that is not its own: kForbidden (PND-R008).
 base::Result<Account> Choose(const Account& server, const std::optional<Account>& run_as,
                              std::optional<std::uint32_t> asked_user,
                              std::optional<std::uint32_t> asked_group);

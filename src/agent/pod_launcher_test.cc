@@ -343,7 +343,7 @@ TEST(Account, OnlyRootBecomesSomebodyElse) {
   const Account user{1000, 1000, "ada", "/home/ada"};
   EXPECT_EQ(Choose(root, std::nullopt, std::nullopt, std::nullopt), root);
   EXPECT_EQ(Choose(root, user, std::nullopt, std::nullopt), user);
-  EXPECT_EQ(Choose(root, user, 1234567, std::nullopt)->user, 1234567u);
+  EXPECT_EQ(Choose(root, std::nullopt, 1234567, std::nullopt)->user, 1234567u);
   EXPECT_EQ(Choose(user, std::nullopt, 1000, std::nullopt), user);
   EXPECT_EQ(Choose(root, std::nullopt, 0, std::nullopt)->user, 0u);
   EXPECT_FALSE(Choose(root, user, 0, std::nullopt)) << "an account was named so that jobs are not";
@@ -352,6 +352,50 @@ TEST(Account, OnlyRootBecomesSomebodyElse) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().id, "PND-R008");
   EXPECT_FALSE(Choose(user, std::nullopt, std::nullopt, 0));
+}
+
+TEST(Account, WhereOneIsNamedForJobsNobodyBecomesAnother) {
+  const Account root{0, 0, "root", "/root"};
+  const Account jobs{1234567, 1234567, "jobs", "/"};
+  struct Row {
+    std::optional<std::uint32_t> user, group;
+    const char* refused;  // empty: allowed
+  };
+  const Row kRows[] = {{std::nullopt, std::nullopt, ""},
+                       {1234567, std::nullopt, ""},
+                       {1234567, 1234567, ""},
+                       {std::nullopt, 1234567, ""},
+                       {0, std::nullopt, "runAsUser 0"},
+                       {1000, std::nullopt, "runAsUser 1000"},
+                       {1000, 1234567, "runAsUser 1000"},
+                       {std::nullopt, 0, "runAsGroup 0"},
+                       {1234567, 999, "runAsGroup 999"}};
+  for (const Row& row : kRows) {
+    const auto chosen = Choose(root, jobs, row.user, row.group);
+    EXPECT_EQ(chosen ? "" : chosen.error().object, row.refused);
+    if (chosen) EXPECT_EQ(*chosen, jobs);
+  }
+}
+
+TEST_F(LauncherTest, NoVolumeStandsOverTheServersOwnFiles) {
+  ASSERT_TRUE(Environments(data_).Add("tensorflow/tensorflow:2.15.1", directory_ / "venv"));
+  const std::pair<std::string, bool> kRows[] = {{"/in", true},
+                                                {data_ / "work/ml.mnist-abc/in", true},
+                                                {data_, false},
+                                                {data_.string() + "//", false},
+                                                {directory_, false},
+                                                {data_ / "replicas", false},
+                                                {data_ / "tokens.json", false}};
+  for (const auto& [target, allowed] : kRows) {
+    auto launcher = Launcher();
+    const auto launch = launcher.LaunchOf(
+        Pod(Container(R"("command": ["true"], "volumeMounts": [{"name": "v", "mountPath": ")" +
+                      target + "\"}]") +
+            R"(, "volumes": [{"name": "v", "emptyDir": {}}])"),
+        0);
+    EXPECT_EQ(launch.has_value(), allowed) << target;
+    if (!launch) EXPECT_EQ(launch.error().id, "PND-R005");
+  }
 }
 
 TEST(OnThisMachine, TheNearestMountDecides) {
