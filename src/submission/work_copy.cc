@@ -164,6 +164,18 @@ bool IsPool(const fs::path& directory) {
   return fs::exists(directory / "pondage.sqlite", error);
 }
 
+// The directory itself or one above it, as it really lies; empty: none.
+fs::path PoolAround(const fs::path& directory) {
+  std::error_code error;
+  fs::path at = fs::weakly_canonical(directory, error);
+  if (error) at = directory;
+  while (!IsPool(at)) {
+    if (at == at.parent_path()) return {};
+    at = at.parent_path();
+  }
+  return at;
+}
+
 // A virtual environment is recorded as the job's environment; a pool's data directory holds its
 // keys and tokens, and the copies themselves. Neither belongs to the job, whatever the patterns
 // say.
@@ -175,9 +187,10 @@ bool IsTreeOfItsOwn(const fs::path& directory) {
 }  // namespace
 
 base::Result<CopyPlan> PlanCopy(const std::string& directory, base::Bytes limit) {
-  if (IsPool(directory)) {
-    return Fail(Kind::kInvalid, "PND-C010", "",
-                fmt::format("cannot copy {}: it is a pool's data directory", directory));
+  if (const fs::path pool = PoolAround(directory); !pool.empty()) {
+    return Fail(
+        Kind::kInvalid, "PND-C010", "",
+        fmt::format("cannot copy {}: {} is a pool's data directory", directory, pool.string()));
   }
   const Ignore ignore(client::ReadWholeFile(directory + "/.pondageignore").value_or(""));
   CopyPlan plan;

@@ -95,11 +95,17 @@ TEST_F(WorkCopy, CopiesWhatBelongsToIt) {
   EXPECT_EQ(facts.st_mode & 077u, 0u) << "nobody else may look into it";
 }
 
-TEST_F(WorkCopy, ThePoolsOwnDirectoryIsNotCopied) {
+TEST_F(WorkCopy, NothingOfAPoolsOwnDirectoryIsCopied) {
   Write("pondage.sqlite", "x");
-  const auto plan = PlanCopy(Source(), {1000});
-  ASSERT_FALSE(plan);
-  EXPECT_EQ(plan.error().id, "PND-C010");
+  Write("pki/ca.key", "x");
+  Write("work/ml.a-1/deep/train.py", "x");
+  fs::create_directory_symlink(root_ / "src/pki", root_ / "link");
+  for (const std::string& inside :
+       {Source(), Source() + "/pki", Source() + "/work/ml.a-1/deep", (root_ / "link").string()}) {
+    const auto plan = PlanCopy(inside, {1000});
+    ASSERT_FALSE(plan) << inside;
+    EXPECT_EQ(plan.error().id, "PND-C010");
+  }
 }
 
 TEST_F(WorkCopy, TooLargeNamesWhatIsLarge) {
