@@ -12,11 +12,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <set>
 
 #include "base/assert.h"
 #include "cmd/notify.h"
 #include "cmd/server.h"
+#include "cmd/settings_file.h"
 #include "grammar/command.h"
 #include "terminal/text.h"
 
@@ -132,6 +134,21 @@ void Describe(CLI::App& app, ServeSettings& settings, Words& words) {
   PROMISE(flags.Complete());
 }
 
+// CLI11 passes over what it does not know.
+std::string WrongInFile(const CLI::App& app) {
+  const CLI::Option* config = app.get_config_ptr();
+  if (config == nullptr || config->count() == 0) return "";
+  const std::string path = config->as<std::string>();
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::set<std::string, std::less<>> names{"verbose"};
+  for (const grammar::Flag& flag : grammar::FindCommand("serve")->flags) {
+    if (flag.name != "config") names.emplace(flag.name);
+  }
+  const std::string wrong = WrongSetting(text, names);
+  return wrong.empty() ? "" : path + ", " + wrong;
+}
+
 std::string TakeAddress(const std::string& listen, ServeSettings& settings) {
   const auto colon = listen.rfind(':');
   if (colon == std::string::npos) return "--listen takes ADDR:PORT";
@@ -204,6 +221,9 @@ int ServeMain(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     const int code = app.exit(error);
     return code == 0 ? 0 : 2;
+  }
+  if (const std::string wrong = WrongInFile(app); !wrong.empty()) {
+    return Tell({base::Kind::kInvalid, "PND-C002", "", wrong});
   }
   if (const std::string wrong = TakeAddress(words.listen, settings); !wrong.empty()) {
     return Tell({base::Kind::kInvalid, "PND-C002", "", wrong});

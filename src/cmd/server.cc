@@ -148,7 +148,7 @@ class Server::Parts {
   std::string PoolsNode() const;
   base::Result<api::KeyPair> ServerCertificate();
   void RenewCertificate();
-  base::Result<void> WriteKubeconfig();
+  base::Result<void> KeepAdmin();
   std::optional<std::map<std::string, std::string>> DataOf(const std::string& kind,
                                                            const std::string& space,
                                                            const std::string& name) const;
@@ -157,6 +157,7 @@ class Server::Parts {
 
   const ServeSettings settings_;
   std::vector<std::string> warnings_;
+  std::string admin_;  // token
   SystemClock clock_;
   metrics::Page page_;
   std::unique_ptr<store::SqliteStore> store_;
@@ -218,7 +219,7 @@ base::Result<void> Server::Parts::OpenDirectory() {
                       "cannot make the data directory: " + error.message());
   }
   // Jobs of another account must reach their own directories below; the list of them is nobody's.
-  const bool shared = !settings_.run_as.empty();
+  const bool shared = !settings_.run_as.empty() || geteuid() == 0;  // or runAsUser names one
   fs::permissions(settings_.data_dir, shared ? fs::perms(0711) : fs::perms(0700), error);
   if (shared && geteuid() == 0) {
     // Each account of the machine makes its own copies there, and touches no other's.
@@ -229,7 +230,22 @@ base::Result<void> Server::Parts::OpenDirectory() {
   return {};
 }
 
+// Without its store a server would take every program that runs for a stranger's and end it.
+base::Result<void> RefuseLostStore(const std::string& data_dir) {
+  const fs::path store = data_dir + "/pondage.sqlite";
+  std::error_code error;
+  if (fs::exists(store, error) && fs::file_size(store, error) > 0) return {};
+  const bool used = fs::exists(data_dir + "/tokens.json", error) ||
+                    (fs::is_directory(data_dir + "/replicas", error) &&
+                     !fs::is_empty(data_dir + "/replicas", error));
+  if (!used) return {};
+  return base::Fail(base::Kind::kCorrupt, "PND-S003", store.string(),
+                    "is missing or empty, but this data directory was in use: restore it from a "
+                    "backup, or name a new directory with --data");
+}
+
 base::Result<void> Server::Parts::OpenStore() {
+  TRY_DO(RefuseLostStore(settings_.data_dir));
   TRY(store_, store::SqliteStore::Open({.path = settings_.data_dir + "/pondage.sqlite"}));
   return StoreFirstObjects(*store_, clock_.Now());
 }
@@ -379,10 +395,11 @@ base::Result<void> Server::Parts::StartApi() {
       .own_view = [this](const api::Request& request,
                          const api::Reply& reply) { return views_->Answer(request, reply); },
       .exec = &runner_->Execs()});
+  TRY_DO(KeepAdmin());  // before anybody is told that the server is ready
   TRY_DO(api_->Start());
   certificate_pem_ = certificate.certificate_pem;
-  TRY_DO(Keep(settings_.data_dir + "/address", Url() + "\n"));
-  TRY_DO(WriteKubeconfig());
+  TRY_DO(Keep(KubeconfigPath(), api::Kubeconfig(Url(), authority_.certificate_pem, admin_)));
+  TRY_DO(Keep(settings_.data_dir + "/address", Url() + "\n"));  // last: whoever waits looks here
   housekeeping_ = std::thread([this] { RunHousekeeping(); });
   return {};
 }
@@ -420,7 +437,7 @@ base::Result<api::KeyPair> Server::Parts::ServerCertificate() {
 }
 
 // The admin token is made once and stands only here; its hash stands in the store of tokens.
-base::Result<void> Server::Parts::WriteKubeconfig() {
+base::Result<void> Server::Parts::KeepAdmin() {
   std::string secret;
   if (const auto kept = api::ReadFile(settings_.data_dir + "/admin.token")) {
     secret = kept->substr(0, kept->find('\n'));
@@ -432,7 +449,8 @@ base::Result<void> Server::Parts::WriteKubeconfig() {
     TRY(secret, tokens_->Create({.name = "admin", .admin = true}));
     TRY_DO(api::WritePrivateFile(settings_.data_dir + "/admin.token", secret + "\n"));
   }
-  return Keep(KubeconfigPath(), api::Kubeconfig(Url(), authority_.certificate_pem, secret));
+  admin_ = secret;
+  return {};
 }
 
 Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
