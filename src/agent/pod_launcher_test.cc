@@ -373,7 +373,9 @@ TEST(Account, WhereOneIsNamedForJobsNobodyBecomesAnother) {
   for (const Row& row : kRows) {
     const auto chosen = Choose(root, jobs, row.user, row.group);
     EXPECT_EQ(chosen ? "" : chosen.error().object, row.refused);
-    if (chosen) EXPECT_EQ(*chosen, jobs);
+    if (chosen) {
+      EXPECT_EQ(*chosen, jobs);
+    }
   }
 }
 
@@ -394,7 +396,9 @@ TEST_F(LauncherTest, NoVolumeStandsOverTheServersOwnFiles) {
             R"(, "volumes": [{"name": "v", "emptyDir": {}}])"),
         0);
     EXPECT_EQ(launch.has_value(), allowed) << target;
-    if (!launch) EXPECT_EQ(launch.error().id, "PND-R005");
+    if (!launch) {
+      EXPECT_EQ(launch.error().id, "PND-R005");
+    }
   }
 }
 
