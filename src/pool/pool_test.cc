@@ -93,6 +93,37 @@ TEST_F(PoolTest, AFactAboutAnOlderIncarnationChangesNothing) {
   EXPECT_EQ(pool_.Find({1})->status, before);
 }
 
+TEST_F(PoolTest, ACheckpointWasSavedWhenItWasNamedFirst) {
+  const auto see = [&](std::int64_t step) {
+    Step({CheckpointSeen{{1}, {step, now_ + base::SecondsLong(8), "ckpt"}}}, base::SecondsLong(8));
+    return pool_.Find({1})->status.checkpoint;
+  };
+  Step({Job(1, 1, 1)});
+  const auto first = see(600);
+  EXPECT_EQ(first->at, now_);
+  EXPECT_EQ(see(600), first);
+  EXPECT_EQ(see(700)->at, now_);
+  // A name without a step tells nothing of what it holds: its own time counts.
+  EXPECT_EQ(see(-1)->at, now_);
+  EXPECT_EQ(see(-1)->at, now_);
+}
+
+TEST_F(PoolTest, ALaterAttemptThatReachesTheSameStepSavesItAnew) {
+  Step({Job(1, 1, 1)});
+  Step({ReplicaStarted{Worker(1, 0), now_}, CheckpointSeen{{1}, {600, now_, "ckpt"}}});
+  Step({CheckpointSeen{{1}, {600, now_ + base::Millis{1}, "ckpt"}}});
+  EXPECT_EQ(pool_.Find({1})->status.checkpoint->at, now_);
+  JobApplied moved = Job(1, 1, 1);
+  moved.spec.suspend = true;
+  Step({moved}, base::SecondsLong(60));
+  Step({ReplicaExited{Worker(1, 0), {.code = 42, .at = now_}}}, base::SecondsLong(1));
+  Step({Job(1, 1, 1)}, base::SecondsLong(60));
+  ASSERT_EQ(pool_.Find({1})->status.stage, job::Stage::kBound);
+  const base::Instant again = now_ + base::SecondsLong(5);
+  Step({CheckpointSeen{{1}, {600, again, "ckpt"}}}, base::SecondsLong(5));
+  EXPECT_EQ(pool_.Find({1})->status.checkpoint->at, again);
+}
+
 TEST_F(PoolTest, PortsOfAGangAreItsOwnAndFreshAtEachAttempt) {
   Step({Job(1, 2, 1), Job(2, 2, 1)});
   std::set<int> ports;

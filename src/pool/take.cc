@@ -179,8 +179,12 @@ void Taker::ClashOfPorts(JobView& job, const std::vector<int>& ports) {
 void Taker::operator()(const CheckpointSeen& fact) {
   const auto found = pool_.jobs_.find(fact.job);
   if (found == pool_.jobs_.end()) return;
-  std::optional<job::Checkpoint>& newest = found->second.status.checkpoint;
+  job::Status& status = found->second.status;
+  std::optional<job::Checkpoint>& newest = status.checkpoint;
   if (newest && newest->at > fact.checkpoint.at) return;
+  // The training names its last checkpoint in every report: it was saved when it was named first.
+  const bool of_this_attempt = newest && (!status.bound || newest->at >= *status.bound);
+  if (of_this_attempt && newest->step >= 0 && newest->step == fact.checkpoint.step) return;
   newest = fact.checkpoint;
   pool_.Touch(fact.job);
 }
