@@ -49,6 +49,48 @@ std::string EndedText(const view::JobView& job, const terminal::Screen& screen) 
   return text + "\n";
 }
 
+// What is shown while the job saves, with the way to have it sooner.
+std::string WaitingText(const view::JobView& job, bool can_hurry, const terminal::Screen& screen) {
+  std::string text = fmt::format("{} {}  {}", job.name, view::StateWord(job.state, screen.language),
+                                 view::ReasonText(job, screen, terminal::Now()));
+  if (can_hurry && !view::IsEnd(job.state))
+    text += fmt::format(fmt::runtime(screen.Pick("; without saving: pondage stop --now {}",
+                                                 "; 不保存: pondage stop --now {}")),
+                        job.name);
+  return text;
+}
+
+// Of what has ended nothing can be asked any more: PND-C024 names all of them.
+base::Result<int> UnlessEnded(const std::vector<view::JobView>& ended,
+                              const terminal::Screen& screen) {
+  if (ended.empty()) return terminal::kDone;
+  std::vector<std::string> lines;
+  for (const view::JobView& job : ended) {
+    lines.push_back(
+        fmt::format(fmt::runtime(screen.Pick("job {} has finished: it {}", "作业 {} 已结束: {}")),
+                    job.name, view::StateWord(job.state, screen.language)));
+  }
+  return base::Fail(Kind::kInvalid, "PND-C024", ended[0].name, terminal::Join(lines, "\n"));
+}
+
+// suspend and resume: nothing is waited for.
+base::Result<int> SetAll(Context& context, bool suspend, const char* did) {
+  TRY(client::Client * client, context.Server());
+  TRY(const std::string space, context.Space());
+  std::vector<view::JobView> ended;
+  for (const std::string& name : context.line().words) {
+    TRY(const json::value object, client->Get(client::TfJobPath(space, name)));
+    view::JobView job = view::ViewJob(object);
+    if (view::IsEnd(job.state)) {
+      ended.push_back(std::move(job));
+      continue;
+    }
+    TRY_DO(SetSuspend(*client, space, name, suspend));
+    context.Print(fmt::format("{} {}\n", name, did));
+  }
+  return UnlessEnded(ended, context.screen());
+}
+
 }  // namespace
 
 base::Result<int> StopMain(Context& context) {
@@ -59,11 +101,12 @@ base::Result<int> StopMain(Context& context) {
   TRY(auto grace, line.Length("grace"));
   if (line.Has("now")) grace = base::Millis{0};
   std::vector<std::string> asked;
+  std::vector<view::JobView> ended;
   for (const std::string& name : line.words) {
     TRY(const json::value object, client->Get(client::TfJobPath(space, name)));
-    const view::JobView job = view::ViewJob(object);
+    view::JobView job = view::ViewJob(object);
     if (view::IsEnd(job.state)) {
-      context.Print(EndedText(job, context.screen()));
+      ended.push_back(std::move(job));
       continue;
     }
     TRY_DO(SetSuspend(*client, space, name, true));
@@ -72,16 +115,14 @@ base::Result<int> StopMain(Context& context) {
   }
   terminal::Progress progress(context.screen());
   for (const std::string& name : asked) {
-    TRY(const auto job,
-        session::WaitUntil(
-            *client, space, name,
-            [&](const view::JobView& view) {
-              progress.Show(fmt::format("{} {}  {}", view.name,
-                                        view::StateWord(view.state, context.screen().language),
-                                        view::ReasonText(view, context.screen(), terminal::Now())));
-              return view.state == view::JobState::kStopped || view::IsEnd(view.state);
-            },
-            limit));
+    TRY(const auto job, session::WaitUntil(
+                            *client, space, name,
+                            [&](const view::JobView& view) {
+                              progress.Show(WaitingText(view, !line.Has("now"), context.screen()));
+                              return view.state == view::JobState::kStopped ||
+                                     view::IsEnd(view.state);
+                            },
+                            limit));
     progress.Clear();
     if (job) {
       context.Print(EndedText(*job, context.screen()));
@@ -89,29 +130,16 @@ base::Result<int> StopMain(Context& context) {
       context.Print(fmt::format("{} {}\n", name, context.screen().Pick("deleted", "已删除")));
     }
   }
-  return terminal::kDone;
+  return UnlessEnded(ended, context.screen());
 }
 
 base::Result<int> SuspendMain(Context& context) {
-  TRY(client::Client * client, context.Server());
-  TRY(const std::string space, context.Space());
-  for (const std::string& name : context.line().words) {
-    TRY_DO(SetSuspend(*client, space, name, true));
-    context.Print(fmt::format(
-        "{} {}\n", name, context.screen().Pick("asked to save and leave", "已请求保存并停止")));
-  }
-  return terminal::kDone;
+  return SetAll(context, true,
+                context.screen().Pick("asked to save and leave", "已请求保存并停止"));
 }
 
 base::Result<int> ResumeMain(Context& context) {
-  TRY(client::Client * client, context.Server());
-  TRY(const std::string space, context.Space());
-  for (const std::string& name : context.line().words) {
-    TRY_DO(SetSuspend(*client, space, name, false));
-    context.Print(
-        fmt::format("{} {}\n", name, context.screen().Pick("back in its queue", "已回到队列")));
-  }
-  return terminal::kDone;
+  return SetAll(context, false, context.screen().Pick("back in its queue", "已回到队列"));
 }
 
 }  // namespace pondage::cmd

@@ -199,6 +199,14 @@ constexpr std::array kRows = std::to_array<Message>({
      {},
      {"look whether it is there (pondage ps), then give the command again",
       "先查看是否已存在 (pondage ps), 再重新执行命令"}},
+    {"PND-C024",
+     {"the job has finished", "作业已结束"},
+     {},
+     {"A job that has succeeded or failed does not run again: it can be neither stopped nor "
+      "resumed. `pondage rerun` makes a new one of the same specification.",
+      "已成功或失败的作业不会再运行, 既不能停止也不能恢复。`pondage rerun` 用同样的规格新建作业。"},
+     {},
+     {"pondage rerun JOB", "pondage rerun JOB"}},
 });
 
 }  // namespace

@@ -13,6 +13,7 @@ int ExitCodeOf(const base::Error& error) {
   if (error.id == "PND-C006") return kTimedOut;
   if (error.id == "PND-C015") return kNotAllowed;
   if (error.id == "PND-C003") return kUsage;
+  if (error.id == "PND-C024") return kNegative;
   switch (error.kind) {
     case base::Kind::kNotFound:
       return kNotFound;

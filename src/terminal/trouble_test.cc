@@ -29,6 +29,7 @@ TEST(Trouble, TheNextStepNamesTheThing) {
             "pondage env add tf:9 PATH");
   EXPECT_EQ(next({Kind::kInvalid, "PND-E001", "", "none serves it"}), "pondage env add IMAGE PATH");
   EXPECT_EQ(next({Kind::kInvalid, "PND-C021", "mnist-7", "stopped"}), "pondage resume mnist-7");
+  EXPECT_EQ(next({Kind::kInvalid, "PND-C024", "mnist-7", "finished"}), "pondage rerun mnist-7");
   EXPECT_EQ(next({Kind::kNotFound, "PND-C022", "nope", "none"}),
             "pondage queue; an admin makes one with pondage queue set nope limit=none");
 }
