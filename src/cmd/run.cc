@@ -38,10 +38,12 @@ class Run {
   base::Result<void> Prepare();
   base::Result<void> FindServerFacts();
   base::Result<void> FindPython();
-  void WarnOfNoScript() const;
+  base::Result<void> CheckScript() const;
+  base::Result<void> CheckMounts() const;
   base::Result<void> FindCopy();
   base::Result<std::optional<view::JobView>> Earlier();
   base::Result<void> CheckQueue();
+  base::Result<void> CheckPriority();
   base::Result<view::JobView> Plan();
   base::Result<bool> GoAhead(const view::JobView& planned);
   base::Result<void> Send();
@@ -116,17 +118,40 @@ base::Result<void> Run::FindPython() {
   return {};
 }
 
-// `python FILE.py` with no such file here: it may be in a mount or a fault of spelling.
-void Run::WarnOfNoScript() const {
-  if (wish_.program.size() < 2 || !wish_.program[0].starts_with("python")) return;
-  const std::string& script = wish_.program[1];
+// `python FILE` with no such file here would be copied, started and started again for nothing.
+base::Result<void> Run::CheckScript() const {
+  const std::string script = submission::ScriptOf(wish_.program);
   std::error_code error;
-  if (!script.ends_with(".py") || script.starts_with('/') ||
+  if (script.empty() || script.starts_with('/') ||
       std::filesystem::exists(folder_ + "/" + script, error)) {
-    return;
+    return {};
+  }
+  // A mount may bring it.
+  if (wish_.mounts.empty() && !line_.Has("yes")) {
+    return Fail(Kind::kInvalid, "PND-C010", "",
+                fmt::format(fmt::runtime(screen_.Pick("there is no {} in {}\nnothing was copied or "
+                                                      "sent; --yes sends it all the same",
+                                                      "{1} 中没有 {0}\n没有复制或提交任何内容; "
+                                                      "--yes 可强制提交")),
+                            script, folder_));
   }
   context_.Warn(
       fmt::format(fmt::runtime(screen_.Pick("no {0} in {1}", "{1} 中没有 {0}")), script, folder_));
+  return {};
+}
+
+// Seen from the machine where the job will run, as far as this account can see.
+base::Result<void> Run::CheckMounts() const {
+  if (!local_) return {};
+  for (const submission::Mount& mount : wish_.mounts) {
+    std::error_code error;
+    if (std::filesystem::exists(mount.source, error) || error) continue;
+    return Fail(
+        Kind::kInvalid, "PND-C010", "",
+        fmt::format(fmt::runtime(screen_.Pick("--mount: {} does not exist", "--mount: {} 不存在")),
+                    mount.source));
+  }
+  return {};
 }
 
 base::Result<void> Run::FindCopy() {
@@ -136,7 +161,8 @@ base::Result<void> Run::FindCopy() {
     return Fail(Kind::kInvalid, "PND-C010", "",
                 "the present directory is gone: " + error.message());
   place_.directory = folder_;
-  WarnOfNoScript();
+  TRY_DO(CheckScript());
+  TRY_DO(CheckMounts());
   if (line_.Has("no-copy")) return {};
   if (!copies_ && here_) {
     return Fail(Kind::kInvalid, "PND-C019", "",
@@ -219,6 +245,21 @@ base::Result<void> Run::CheckQueue() {
                           terminal::Join(names, ", ")));
 }
 
+// A class that nobody made would count as none.
+base::Result<void> Run::CheckPriority() {
+  if (wish_.priority.empty()) return {};
+  const std::string classes = "/apis/scheduling.k8s.io/v1/priorityclasses";
+  auto object = client_->Get(classes + "/" + client::PercentEncode(wish_.priority));
+  if (object || object.error().kind != Kind::kNotFound) return {};
+  std::vector<std::string> names;
+  if (const auto all = client::ListAll(*client_, classes)) {
+    for (const json::value& each : *all) names.push_back(client::Text(each, {"metadata", "name"}));
+  }
+  return Fail(Kind::kNotFound, "PND-C002", "",
+              fmt::format("there is no PriorityClass \"{}\"\nthere are: {}", wish_.priority,
+                          names.empty() ? "none" : terminal::Join(names, ", ")));
+}
+
 std::string Run::QueueFacts(const std::string& queue) {
   auto object = client_->Get(kQueues + client::PercentEncode(queue));
   if (!object) return {};
@@ -283,6 +324,7 @@ base::Result<int> Run::Go() {
     return terminal::kDone;
   }
   TRY_DO(CheckQueue());
+  TRY_DO(CheckPriority());
   TRY(const auto earlier, Earlier());
   if (!earlier) {
     TRY(const view::JobView planned, Plan());

@@ -77,13 +77,26 @@ base::Result<void> ReadCounts(const grammar::Invocation& line, RunWish& wish) {
   return {};
 }
 
+// `--memory 16` is 16 bytes: whoever types that means something else.
+base::Result<std::optional<base::Bytes>> SizeMeant(const grammar::Invocation& line,
+                                                   const char* flag) {
+  constexpr std::int64_t kLeast = std::int64_t{1} << 20;
+  TRY(const auto size, line.Size(flag));
+  if (size && size->value < kLeast) {
+    return Fail(Kind::kInvalid, "PND-C002", "",
+                fmt::format("--{} {} is less than 1 MiB: write the unit, as in 16Gi", flag,
+                            line.Value(flag)));
+  }
+  return size;
+}
+
 base::Result<void> ReadSizes(const grammar::Invocation& line, RunWish& wish) {
   if (line.Has("cpu")) {
     TRY(const std::string cpu, ParseCpu(line.Value("cpu")));
     wish.cpu = cpu;
   }
-  TRY(wish.memory, line.Size("memory"));
-  TRY(wish.shm, line.Size("shm"));
+  TRY(wish.memory, SizeMeant(line, "memory"));
+  TRY(wish.shm, SizeMeant(line, "shm"));
   TRY(wish.time, line.Length("time"));
   TRY(const auto grace, line.Length("grace"));
   if (grace) wish.grace = *grace;
@@ -137,6 +150,13 @@ std::string StemOf(const std::vector<std::string>& program) {
   }
   std::string label = program.empty() ? "" : LabelFrom(program[0]);
   return label.empty() ? "job" : label;
+}
+
+std::string ScriptOf(const std::vector<std::string>& program) {
+  if (program.size() < 2 || program[1].empty() || program[1].starts_with('-')) return {};
+  const std::string& python = program[0];
+  const std::string base = python.substr(python.rfind('/') + 1);  // npos + 1 is 0
+  return base.starts_with("python") ? program[1] : std::string();
 }
 
 std::string KeyedName(const std::string& key) {
@@ -336,7 +356,8 @@ std::string PlanText(const RunWish& wish, const view::JobView& planned, const Pl
   out += facts.queue.empty() ? "\n" : " " + facts.queue + "\n";
   const auto fact = [&](const char* english, const char* chinese, const std::string& text) {
     if (!text.empty())
-      out += "  " + terminal::Pad(screen.Pick(english, chinese), 9) + terminal::Plain(text) + "\n";
+      out += "  " + terminal::Pad(screen.Pick(english, chinese), 8) + " " + terminal::Plain(text) +
+             "\n";
   };
   fact("program", "程序", facts.program);
   for (const auto& [role, count] : planned.asked) {
@@ -353,7 +374,7 @@ std::string PlanText(const RunWish& wish, const view::JobView& planned, const Pl
                                   : terminal::Join(each, ", ")));
   }
   fact("start", "开始", StartText(planned, screen, now));
-  fact("copy", "副本", facts.copy);
+  fact("copy", "拷贝", facts.copy);
   if (wish.time) fact("limit", "时限", terminal::LongAge(*wish.time));
   fact("stop", "停止",
        fmt::format(fmt::runtime(screen.Pick("SIGTERM, {} to save, then SIGKILL",

@@ -59,6 +59,9 @@ json::object MakeTfJob(const RunWish& wish, const RunPlace& place);
 
 // "train" of "python /x/train.py --lr 1": a DNS label of at most 40 letters.
 std::string StemOf(const std::vector<std::string>& program);
+// The file right behind `python`: "train.py" of "python train.py --lr 1"; empty when there is none
+// (-m, -c, another program).
+std::string ScriptOf(const std::vector<std::string>& program);
 // The name that a key always gives, whatever is to be run: so that the same key with another
 // command is seen to clash.
 std::string KeyedName(const std::string& key);

@@ -19,6 +19,30 @@ base::Result<RunWish> Wish(std::vector<std::string> words) {
   return WishOf(*line, around, "/u/li/mnist", "");
 }
 
+TEST(Run, TheScriptIsTheFileRightBehindPython) {
+  EXPECT_EQ(ScriptOf({"python", "train.py", "--lr", "1"}), "train.py");
+  EXPECT_EQ(ScriptOf({"/venv/bin/python3", "src/train"}), "src/train");
+  EXPECT_EQ(ScriptOf({"python3.11", "/x/train.py"}), "/x/train.py");
+  for (const std::vector<std::string>& none :
+       std::vector<std::vector<std::string>>{{},
+                                             {"python"},
+                                             {"python", "-m", "pkg.train"},
+                                             {"python", "-c", "print(1)"},
+                                             {"python", "-"},
+                                             {"bash", "train.sh"}}) {
+    EXPECT_EQ(ScriptOf(none), "");
+  }
+}
+
+TEST(Run, ASizeWithoutItsUnitIsRefused) {
+  for (const char* flag : {"--memory", "--shm"}) {
+    const auto wish = Wish({"run", flag, "16", "--", "python", "t.py"});
+    ASSERT_FALSE(wish) << flag;
+    EXPECT_NE(wish.error().message.find("16Gi"), std::string::npos);
+    EXPECT_TRUE(Wish({"run", flag, "1Mi", "--", "python", "t.py"})) << flag;
+  }
+}
+
 TEST(Run, TheTfJobOfACommand) {
   const auto wish = Wish({"run",
                           "--workers",
