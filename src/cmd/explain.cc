@@ -160,7 +160,8 @@ Explanation Explain(const view::JobView& job, const Neighbours& around, const st
     places.reserve(job.replicas.size());
     for (const view::ReplicaView& replica : job.replicas) {
       places.push_back(
-          fmt::format("{} {} [{}]", replica.name, replica.node, fmt::join(replica.gpus, ",")));
+          replica.name + (replica.node.empty() ? "" : " " + replica.node) +
+          (replica.gpus.empty() ? "" : fmt::format(" [{}]", fmt::join(replica.gpus, ","))));
     }
     line("where", "位置", terminal::Join(places, "; "));
     if (job.bound) line("since", "自", terminal::Moment(*job.bound, now));

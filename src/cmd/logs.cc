@@ -152,6 +152,9 @@ base::Result<int> LogsMain(Context& context) {
   if (sources.empty()) {
     return std::unexpected(view::NoSuchReplica(job, replica));
   }
+  // What never started wrote nothing that would say why.
+  if (const std::string trouble = view::StartTrouble(job, context.screen()); !trouble.empty())
+    context.Note(trouble + "\n");
   if (line.Has("download")) {
     TRY_DO(Download(context, *client, space, sources, query, line.Value("download")));
     return terminal::kDone;

@@ -15,6 +15,7 @@ namespace pondage::cmd {
 namespace {
 
 constexpr std::size_t kMostPodsAsked = 64;
+constexpr std::int64_t kSavedAndLeft = 42;  // the exit code that means it
 
 struct Moments {
   base::Instant at;
@@ -22,6 +23,12 @@ struct Moments {
   bool warning = false;
   std::int64_t count = 1;
 };
+
+// "worker/1" of "mnist-7-worker-1".
+std::string OfPod(const view::JobView& job, const std::string& pod) {
+  const auto replica = view::ReplicaName(pod.substr(job.name.size() + 1));
+  return replica ? *replica : pod;
+}
 
 base::Result<std::vector<Moments>> TimeLine(client::Client& client, const view::JobView& job) {
   std::vector<std::string> names{job.name};
@@ -42,8 +49,8 @@ base::Result<std::vector<Moments>> TimeLine(client::Client& client, const view::
       if (name == job.name && client::Text(event, {"involvedObject", "uid"}) != job.uid) continue;
       if (!at || *at < job.created) continue;
       line.push_back({*at, client::Text(event, {"reason"}),
-                      name == job.name ? "" : name.substr(job.name.size() + 1),
-                      client::Text(event, {"message"}), client::Text(event, {"type"}) == "Warning",
+                      name == job.name ? "" : OfPod(job, name), client::Text(event, {"message"}),
+                      client::Text(event, {"type"}) == "Warning",
                       client::NumberOr(event, {"count"}, 1)});
     }
   }
@@ -80,11 +87,22 @@ std::string GpuList(const view::ReplicaView& replica) {
   return replica.gpus.empty() ? "-" : fmt::format("{}", fmt::join(replica.gpus, ","));
 }
 
-std::string ExitText(std::int64_t code, const std::string& reason, const std::string& message) {
+std::string ExitText(std::int64_t code, const std::string& reason, const std::string& message,
+                     const terminal::Screen& screen) {
   std::string text = std::to_string(code);
+  if (code == kSavedAndLeft && reason == "Error")
+    return text + screen.Pick(" saved, asked to leave", " 已保存, 按要求退出");
   if (!reason.empty()) text += " " + reason;
   if (!message.empty()) text += ": " + message;
   return text;
+}
+
+std::string PhaseText(const view::ReplicaView& replica, const terminal::Screen& screen) {
+  if (replica.phase.empty()) return "-";
+  if (screen.language == terminal::Language::kEnglish) return replica.phase;
+  std::string word = replica.phase;
+  word[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(word[0])));
+  return std::string(screen.Word(word));
 }
 
 std::string Replicas(const view::JobView& job, const terminal::Screen& screen) {
@@ -94,13 +112,13 @@ std::string Replicas(const view::JobView& job, const terminal::Screen& screen) {
   }
   for (const view::ReplicaView& replica : job.replicas) {
     table.rows.push_back({{replica.name},
-                          {replica.phase.empty() ? "-" : replica.phase},
+                          {PhaseText(replica, screen)},
                           {replica.node.empty() ? "-" : replica.node},
                           {GpuList(replica)},
                           {std::to_string(replica.restarts)},
                           {replica.step < 0 ? "-" : std::to_string(replica.step)},
                           {replica.exit_code ? ExitText(*replica.exit_code, replica.exit_reason,
-                                                        replica.exit_message)
+                                                        replica.exit_message, screen)
                                              : "-"}});
   }
   return job.replicas.empty() ? "" : "\n" + table.Text(screen);
@@ -115,7 +133,7 @@ std::string Restarts(const view::JobView& job, const terminal::Screen& screen, b
     table.rows.push_back({{past.at ? terminal::Moment(*past.at, now) : "-"},
                           {std::to_string(past.attempt)},
                           {past.replica},
-                          {ExitText(past.code, past.reason, past.message)}});
+                          {ExitText(past.code, past.reason, past.message, screen)}});
   }
   return job.history.empty() ? "" : "\n" + table.Text(screen);
 }

@@ -61,6 +61,13 @@ Finding JudgeTensorFlow(const std::optional<submission::TensorFlowFacts>& facts,
   return finding;
 }
 
+bool NamesAnotherTensorFlow(const std::string& image, const std::string& version) {
+  const std::size_t tag = image.rfind(':');
+  if (tag == std::string::npos || !image.substr(0, tag).contains("tensorflow")) return false;
+  const int named = MinorOf(image.substr(tag + 1));
+  return named != 0 && MinorOf(version) != 0 && named != MinorOf(version);
+}
+
 Finding JudgePorts(const std::string& range, const terminal::Screen& screen) {
   int low = 0;
   int high = 0;
@@ -150,6 +157,13 @@ std::vector<Finding> JudgeStore(const std::vector<std::string>& unreadable,
 
 std::vector<Finding> JudgeFailure(const view::JobView& job, const terminal::Screen& screen) {
   if (job.state != view::JobState::kFailed) {
+    if (const std::string trouble = view::StartTrouble(job, screen);
+        !trouble.empty() && !view::IsEnd(job.state)) {
+      return {
+          {"job", Grade::kBroken,
+           fmt::format("{} {}: {}", job.name, view::StateWord(job.state, screen.language), trouble),
+           fmt::format("pondage show {}", job.name)}};
+    }
     return {{"job", Grade::kGood,
              fmt::format("{} {}", job.name, view::StateWord(job.state, screen.language)), ""}};
   }

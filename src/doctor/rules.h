@@ -30,6 +30,9 @@ struct Finding {
 Finding JudgeTensorFlow(const std::optional<submission::TensorFlowFacts>& facts,
                         const std::string& python, const terminal::Screen& screen);
 // Ports of jobs are taken from 20000-29999; `range` is the text of ip_local_port_range.
+// Whether the name says another minor version of TensorFlow than the one it stands for:
+// "tensorflow/tensorflow:2.12.0-gpu" for 2.21.0.
+bool NamesAnotherTensorFlow(const std::string& image, const std::string& version);
 Finding JudgePorts(const std::string& range, const terminal::Screen& screen);
 Finding JudgeDisk(base::Bytes free, base::Bytes total, const std::string& path,
                   const terminal::Screen& screen);

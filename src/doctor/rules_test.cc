@@ -57,6 +57,30 @@ TEST(Doctor, WhatTheServerSetAsideIsBroken) {
   EXPECT_TRUE(JudgeStore({}, {}, terminal::Screen()).empty());
 }
 
+TEST(Doctor, ANameThatSaysAnotherTensorFlow) {
+  EXPECT_TRUE(NamesAnotherTensorFlow("tensorflow/tensorflow:2.12.0-gpu", "2.21.0"));
+  EXPECT_TRUE(NamesAnotherTensorFlow("hub:5000/tensorflow:2.9", "2.21.0"));
+  EXPECT_FALSE(NamesAnotherTensorFlow("tensorflow/tensorflow:2.21.1-gpu", "2.21.0"));
+  EXPECT_FALSE(NamesAnotherTensorFlow("tensorflow:latest", "2.21.0"));
+  EXPECT_FALSE(NamesAnotherTensorFlow("tensorflow", "2.21.0"));
+  EXPECT_FALSE(NamesAnotherTensorFlow("ours:2.12", "2.21.0")) << "our numbers may be others";
+  EXPECT_FALSE(NamesAnotherTensorFlow("tensorflow:2.12", "")) << "nobody knows";
+}
+
+TEST(Doctor, WhatCannotStartIsToldWhileItIsTriedAgain) {
+  view::JobView job;
+  job.name = "x";
+  job.state = view::JobState::kRestarting;
+  EXPECT_EQ(JudgeFailure(job, terminal::Screen())[0].grade, Grade::kGood);
+  job.cause_replica = "worker/0";
+  job.cause_reason = "StartFailed";
+  job.cause_message = "/data is gone";
+  job.cause_code = 128;
+  const auto findings = JudgeFailure(job, terminal::Screen());
+  EXPECT_EQ(findings[0].grade, Grade::kBroken);
+  EXPECT_NE(findings[0].text.find("worker/0 cannot start: /data is gone"), std::string::npos);
+}
+
 TEST(Doctor, FailuresAndLogs) {
   view::JobView job;
   job.name = "x";

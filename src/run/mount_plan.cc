@@ -59,8 +59,8 @@ class Plan {
     std::error_code error;
     const bool is_directory = fs::is_directory(mount.source, error);
     if (!is_directory && !fs::exists(mount.source, error)) {
-      return std::unexpected(
-          Problem(mount.target, "its source " + mount.source + " does not exist"));
+      return std::unexpected(Problem(
+          mount.target, "cannot be mounted: its source " + mount.source + " does not exist"));
     }
     TRY(const fs::path resolved, Resolve(target));
     if (base::HidesTheSystem(resolved.string())) {

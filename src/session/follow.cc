@@ -240,7 +240,7 @@ std::string StepOf(const view::JobView& job, const terminal::Screen& screen, bas
     case view::JobState::kRunning:
       // What never started wrote no line that would say why.
       for (const view::ReplicaView& replica : job.replicas) {
-        if (replica.exit_reason != "StartFailed") continue;
+        if (replica.exit_reason != "StartFailed" || reason.contains(replica.exit_message)) continue;
         reason +=
             fmt::format("{}{}: {}", reason.empty() ? "" : "; ", replica.name, replica.exit_message);
         break;
@@ -265,7 +265,7 @@ void Follower::ShowState(const view::JobView& job) {
     return;
   }
   const std::string key =
-      fmt::format("{} {} {}", view::StateName(job.state), job.attempt, job.restarts);
+      fmt::format("{} {} {}", view::StateName(job.state), job.attempt, job.failures);
   if (key == told_ || view::IsEnd(job.state)) return;
   told_ = key;
   progress_.Line(text);

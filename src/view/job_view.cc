@@ -88,6 +88,13 @@ const json::value* MainContainer(const json::value& replica_spec) {
   return containers.empty() ? nullptr : &containers[0];
 }
 
+// "worker/1" of "worker-1": replicas are spelled in one way.
+std::string AsSpelled(std::string replica) {
+  const std::size_t split = replica.rfind('-');
+  if (split != std::string::npos) replica[split] = '/';
+  return replica;
+}
+
 ReplicaView ViewReplica(const json::value& replica, const std::string& job) {
   ReplicaView view;
   view.role = Lower(client::Text(replica, {"role"}));
@@ -105,6 +112,7 @@ ReplicaView ViewReplica(const json::value& replica, const std::string& job) {
   view.restart_at = client::Time(replica, {"restartAt"});
   // The time of a restart stays written down when it has come.
   if (view.started && view.restart_at && *view.started >= *view.restart_at) view.restart_at.reset();
+  if (view.restart_at && view.restarts > 0) --view.restarts;  // it is still to come
   for (const std::string_view which : {"exit", "lastExit"}) {
     if (client::Find(replica, {which}) == nullptr) continue;
     view.exit_code = client::Number(replica, {which, "code"});
@@ -144,10 +152,25 @@ void TakeFirstExit(const json::value& ours, JobView& view) {
     earliest = at;
     view.exit_code = code;
     const ReplicaView first = ViewReplica(replica, view.name);
-    view.cause_replica = fmt::format("{}-{}", first.role, first.index);
+    view.cause_replica = first.name;
     view.cause_reason = first.exit_reason;
     view.cause_message = first.exit_message;
   }
+}
+
+// Failures that count are not all followed by a restart: one that is still to come has not been,
+// and after the last one none comes (the sentence is Kubeflow's).
+std::int64_t RestartsDone(const JobView& view) {
+  std::int64_t missing = 0;
+  if (view.state == JobState::kFailed) {
+    const bool gave_up = view.failure.contains("reached the specified backoff limit") ||
+                         view.failure.contains("times in a row to be run again");
+    missing = gave_up ? 1 : 0;
+  } else if (view.not_before) {
+    missing = 1;
+  }
+  for (const ReplicaView& replica : view.replicas) missing += replica.restart_at ? 1 : 0;
+  return std::max<std::int64_t>(view.failures - missing, 0);
 }
 
 void ReadStatus(const json::value& job, JobView& view) {
@@ -158,7 +181,7 @@ void ReadStatus(const json::value& job, JobView& view) {
   // Kubeflow's times are whole seconds; what is missing stands beside them.
   if (view.ended) view.ended->unix_ms += client::NumberOr(*ours, {"millis", "completionTime"}, 0);
   view.attempt = client::NumberOr(*ours, {"attempt"}, 0);
-  view.restarts = client::NumberOr(*ours, {"restarts"}, 0);
+  view.failures = client::NumberOr(*ours, {"restarts"}, 0);
   view.queued = client::Time(*ours, {"queuedAt"});
   view.bound = client::Time(*ours, {"boundAt"});
   view.deadline = client::Time(*ours, {"drainDeadline"});
@@ -180,7 +203,7 @@ void ReadStatus(const json::value& job, JobView& view) {
       view.reason->values[std::string(name)] = client::Text(value, {});
     }
   }
-  view.cause_replica = client::Text(*ours, {"cause", "replica"});
+  view.cause_replica = AsSpelled(client::Text(*ours, {"cause", "replica"}));
   view.cause_code = client::Number(*ours, {"cause", "code"});
   view.cause_reason = client::Text(*ours, {"cause", "reason"});
   view.cause_message = client::Text(*ours, {"cause", "message"});
@@ -190,12 +213,13 @@ void ReadStatus(const json::value& job, JobView& view) {
   }
   for (const json::value& past : client::Items(*ours, {"history"})) {
     view.history.push_back({.attempt = client::NumberOr(past, {"attempt"}, 0),
-                            .replica = client::Text(past, {"replica"}),
+                            .replica = AsSpelled(client::Text(past, {"replica"})),
                             .code = client::NumberOr(past, {"code"}, 0),
                             .reason = client::Text(past, {"reason"}),
                             .message = client::Text(past, {"message"}),
                             .at = client::Time(past, {"time"})});
   }
+  view.restarts = RestartsDone(view);
   // One that runs by its conditions, but of which nothing runs.
   const auto is_down = [](const ReplicaView& replica) { return replica.restart_at.has_value(); };
   if (view.state == JobState::kRunning && !view.replicas.empty() &&
@@ -211,7 +235,10 @@ void ReadStatus(const json::value& job, JobView& view) {
 }
 
 std::string ExitText(const std::string& who, std::int64_t code, const std::string& reason,
-                     const terminal::Screen& screen) {
+                     const std::string& message, const terminal::Screen& screen) {
+  if (reason == "StartFailed" && !message.empty())
+    return fmt::format(fmt::runtime(screen.Pick("{} cannot start: {}", "{} 无法启动: {}")), who,
+                       message);
   std::string text =
       fmt::format(fmt::runtime(screen.Pick("{} exited {}", "{} 退出码 {}")), who, code);
   if (!reason.empty() && reason != "Error" && reason != "StoppedWithJob") text += " " + reason;
@@ -232,7 +259,8 @@ std::vector<std::string> DownTexts(const JobView& job, const terminal::Screen& s
     if (!replica.restart_at) continue;
     const std::string again = AgainText(*replica.restart_at, screen, now);
     texts.push_back(replica.exit_code
-                        ? ExitText(replica.name, *replica.exit_code, replica.exit_reason, screen) +
+                        ? ExitText(replica.name, *replica.exit_code, replica.exit_reason,
+                                   replica.exit_message, screen) +
                               ", " + again
                         : replica.name + " " + again);
   }
@@ -252,7 +280,8 @@ std::string RestartingText(const JobView& job, const terminal::Screen& screen, b
   }
   std::vector<std::string> parts;
   if (job.cause_code && !job.cause_replica.empty()) {
-    parts.push_back(ExitText(job.cause_replica, *job.cause_code, job.cause_reason, screen));
+    parts.push_back(
+        ExitText(job.cause_replica, *job.cause_code, job.cause_reason, job.cause_message, screen));
   }
   if (job.not_before) parts.push_back(AgainText(*job.not_before, screen, now));
   const bool delayed = job.not_before && now < *job.not_before;
@@ -279,8 +308,9 @@ std::string FailedText(const JobView& job, const terminal::Screen& screen) {
   if (!job.exit_code) return job.failure;
   std::string text = ExitText(
       job.cause_replica.empty() ? std::string(screen.Pick("program", "程序")) : job.cause_replica,
-      *job.exit_code, job.cause_reason, screen);
-  if (!job.cause_message.empty()) text += ": " + job.cause_message;
+      *job.exit_code, job.cause_reason, job.cause_message, screen);
+  if (!job.cause_message.empty() && job.cause_reason != "StartFailed")
+    text += ": " + job.cause_message;
   return text;
 }
 
@@ -397,6 +427,16 @@ std::string ReasonText(const JobView& job, const terminal::Screen& screen, base:
   }
   if (!job.reason) return "";
   return job.reason->ShortId() + " " + job.reason->Sentence(screen.language);
+}
+
+std::string StartTrouble(const JobView& job, const terminal::Screen& screen) {
+  for (const ReplicaView& replica : job.replicas) {
+    if (replica.exit_reason == "StartFailed" && replica.exit_code)
+      return ExitText(replica.name, *replica.exit_code, replica.exit_reason, replica.exit_message,
+                      screen);
+  }
+  if (job.cause_reason != "StartFailed" || !job.cause_code) return "";
+  return ExitText(job.cause_replica, *job.cause_code, job.cause_reason, job.cause_message, screen);
 }
 
 json::object JobItem(const JobView& job, base::Instant now) {

@@ -54,7 +54,7 @@ struct ReplicaView {
 // An exit after which somebody started again.
 struct PastView {
   std::int64_t attempt = 0;
-  std::string replica;  // "worker-1"
+  std::string replica;  // "worker/1"
   std::int64_t code = 0;
   std::string reason, message;
   std::optional<base::Instant> at;
@@ -75,9 +75,10 @@ struct WaitReason {
 struct JobView {
   std::string name, space, uid, user, queue, image;
   JobState state = JobState::kWaiting;
-  int gpus = 0;              // of all replicas
-  std::int64_t attempt = 0;  // 1: its first start
-  std::int64_t restarts = 0;
+  int gpus = 0;               // of all replicas
+  std::int64_t attempt = 0;   // 1: its first start
+  std::int64_t failures = 0;  // that count against the limit of restarts
+  std::int64_t restarts = 0;  // carried out
   base::Instant created;
   std::optional<base::Instant> queued, bound, ended;
   std::optional<WaitReason> reason;
@@ -115,6 +116,8 @@ base::Error NoSuchReplica(const JobView& job, const std::string& replica);  // P
 
 // The REASON column: why it waits, how far it is, how it ended.
 std::string ReasonText(const JobView& job, const terminal::Screen& screen, base::Instant now);
+// Why a program of it could not be started, which therefore wrote nothing; else empty.
+std::string StartTrouble(const JobView& job, const terminal::Screen& screen);
 // Machine-readable, one flat object (users' contract `pondage.ps/1`).
 json::object JobItem(const JobView& job, base::Instant now);
 // That object in one line, with its line end.

@@ -36,7 +36,7 @@ TEST(JobView, TheLastRestarts) {
       {"attempt":2,"replica":"worker-0","code":1,"reason":"Error","time":"2026-12-01T08:30:00Z"}]})"));
   ASSERT_EQ(job.history.size(), 2u);
   EXPECT_EQ(job.history[0].attempt, 1);
-  EXPECT_EQ(job.history[0].replica, "worker-1");
+  EXPECT_EQ(job.history[0].replica, "worker/1");
   EXPECT_EQ(job.history[0].code, 137);
   EXPECT_EQ(job.history[0].reason, "OOMKilled");
   EXPECT_EQ(job.history[0].message, "8 GiB");
@@ -145,12 +145,64 @@ TEST(JobView, ARestartDelaySaysWhyAndWhen) {
         "startedAt":"2026-12-01T07:00:00Z","restartAt":"2026-12-01T07:01:00Z",
         "lastExit":{"code":3,"reason":"Error"}}]})"));
   EXPECT_EQ(ReasonText(alone, terminal::Screen(), now),
-            "worker/0 exited 3, starts again at " + clock("2026-12-01T07:01:00Z") + "; 1 restart");
+            "worker/0 exited 3, starts again at " + clock("2026-12-01T07:01:00Z") + "")
+      << "that restart is still to come";
   const JobView gang = ViewJob(
       Job(True("Restarting"), R"({"stage":"waiting","attempt":1,"notBefore":"2026-12-01T07:02:00Z",
         "cause":{"code":137,"reason":"OOMKilled","replica":"worker-1"}})"));
   EXPECT_EQ(ReasonText(gang, terminal::Screen(), now),
-            "worker-1 exited 137 OOMKilled, starts again at " + clock("2026-12-01T07:02:00Z"));
+            "worker/1 exited 137 OOMKilled, starts again at " + clock("2026-12-01T07:02:00Z"));
+}
+
+// Failures are counted when they happen; a restart counts when it is carried out.
+TEST(JobView, RestartsAreThoseCarriedOut) {
+  struct Row {
+    const char *what, *conditions, *ours;
+    std::int64_t want;
+  };
+  const std::string spent =
+      R"([{"type":"Failed","status":"True","message":"Job mnist-7 has failed because it has reached the specified backoff limit"}])";
+  const std::string running = True("Running");
+  const std::string restarting = True("Restarting");
+  const std::string failed = True("Failed");
+  const Row rows[] = {
+      {"gave up after three", spent.c_str(), R"({"stage":"ended","restarts":4})", 3},
+      {"gave up at once", spent.c_str(), R"({"stage":"ended","restarts":1})", 0},
+      {"failed for good after two", failed.c_str(), R"({"stage":"ended","restarts":2})", 2},
+      {"waits for its first", restarting.c_str(),
+       R"({"stage":"waiting","restarts":1,"notBefore":"2026-12-01T07:02:00Z"})", 0},
+      {"runs again", running.c_str(), R"({"stage":"bound","restarts":1})", 1},
+      {"one of two is down", running.c_str(), R"({"stage":"bound","restarts":3,"replicas":[
+         {"role":"Worker","index":0,"restarts":2,"restartAt":"2026-12-01T07:02:00Z"},
+         {"role":"Worker","index":1,"restarts":1}]})",
+       2},
+  };
+  for (const Row& row : rows) {
+    const JobView job = ViewJob(Job(row.conditions, row.ours));
+    EXPECT_EQ(job.restarts, row.want) << row.what;
+    EXPECT_EQ(JobItem(job, {}).at("restarts"), row.want) << row.what;
+    if (job.replicas.size() == 2) {
+      EXPECT_EQ(job.replicas[0].restarts, 1);
+      EXPECT_EQ(job.replicas[1].restarts, 1);
+    }
+  }
+}
+
+// What could not be started wrote no line: its reason is told wherever the job is.
+TEST(JobView, WhatCannotStartSaysWhy) {
+  const terminal::Screen screen;
+  const JobView gang =
+      ViewJob(Job(True("Restarting"), R"({"stage":"waiting","attempt":1,"restarts":1,
+        "cause":{"code":128,"reason":"StartFailed","message":"/data is gone","replica":"worker-1"}})"));
+  EXPECT_EQ(ReasonText(gang, screen, {}), "worker/1 cannot start: /data is gone");
+  EXPECT_EQ(StartTrouble(gang, screen), "worker/1 cannot start: /data is gone");
+  const JobView alone = ViewJob(Job(True("Running"),
+                                    R"({"stage":"bound","restarts":1,"replicas":[{"role":"Worker",
+        "index":0,"restartAt":"1970-01-01T00:00:00Z",
+        "lastExit":{"code":128,"reason":"StartFailed","message":"/data is gone"}}]})"));
+  EXPECT_TRUE(ReasonText(alone, screen, {}).starts_with("worker/0 cannot start: /data is gone, "));
+  EXPECT_EQ(StartTrouble(alone, screen), "worker/0 cannot start: /data is gone");
+  EXPECT_EQ(StartTrouble(ViewJob(Job(True("Running"), R"({"stage":"bound"})")), screen), "");
 }
 
 TEST(JobView, FailedSaysWhoWasFirst) {
@@ -158,7 +210,7 @@ TEST(JobView, FailedSaysWhoWasFirst) {
       Job(True("Failed"),
           R"({"stage":"ended","cause":{"code":137,"reason":"OOMKilled","replica":"worker-1"}})"));
   EXPECT_EQ(job.exit_code, 137);
-  EXPECT_EQ(ReasonText(job, terminal::Screen(), {}), "worker-1 exited 137 OOMKilled");
+  EXPECT_EQ(ReasonText(job, terminal::Screen(), {}), "worker/1 exited 137 OOMKilled");
   EXPECT_EQ(ViewJob(Job(True("Succeeded"), R"({"stage":"ended"})")).exit_code, 0);
 }
 
