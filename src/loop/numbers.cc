@@ -71,7 +71,7 @@ void Numbers::Show(const pool::Pool& pool, std::size_t unreadable) {
   std::map<std::string, int> waiting;
   for (const auto& [id, job] : pool.jobs()) {
     ++stages[StageName(job.status.stage)];
-    if (job.status.stage == job::Stage::kWaiting) ++waiting[job.spec.queue];
+    if (job.status.stage == job::Stage::kWaiting && !job.spec.suspend) ++waiting[job.spec.queue];
   }
   for (const auto& [stage, count] : stages) page_.Set(metrics::kJobs, count, {{"state", stage}});
   for (const queue::Spec* spec : pool.queues().All()) {

@@ -156,7 +156,7 @@ void Turner::ShowQueues() {
   std::map<std::string, std::pair<int, int>> counts;
   for (const auto& [id, job] : loop_.pool_->jobs()) {
     auto& [waiting, running] = counts[job.spec.queue];
-    if (job.status.stage == job::Stage::kWaiting) ++waiting;
+    if (job.status.stage == job::Stage::kWaiting && !job.spec.suspend) ++waiting;
     if (job.status.stage == job::Stage::kBound) ++running;
   }
   for (const queue::Spec* spec : loop_.pool_->queues().All()) {
