@@ -48,7 +48,10 @@ base::Result<int> SetConfig(Context& context) {
     if (equals == std::string::npos) {
       return Fail(Kind::kInvalid, "PND-C002", "", fmt::format("\"{}\" is not KEY=VALUE", words[i]));
     }
-    changes[words[i].substr(0, equals)] = words[i].substr(equals + 1);
+    const std::string key = words[i].substr(0, equals);
+    const std::string value = words[i].substr(equals + 1);
+    TRY_DO(grammar::CheckSetting(key, value));
+    changes[key] = value;
   }
   if (changes.empty()) return std::unexpected(context.Misused());
   const std::string path = client::UserSettingsPath(context.around());

@@ -2,6 +2,7 @@
 
 #include "cmd/context.h"
 #include "cmd/mains.h"
+#include "doctor/rules.h"
 #include "terminal/output.h"
 #include "terminal/text.h"
 #include "terminal/trouble.h"
@@ -53,6 +54,13 @@ base::Result<int> EnvMain(Context& context) {
     }
     context.Print(fmt::format("{} = {}{}\n", words[1], Absolute(words[2]),
                               found.empty() ? "" : "  (" + terminal::Join(found, ", ") + ")"));
+    const std::string version = client::Text(made, {"tensorflow"});
+    if (doctor::NamesAnotherTensorFlow(words[1], version)) {
+      context.Warn(
+          fmt::format(fmt::runtime(context.screen().Pick("jobs that ask for {} get TensorFlow {}",
+                                                         "要求 {} 的作业将得到 TensorFlow {}")),
+                      words[1], version));
+    }
     return terminal::kDone;
   }
   if (words.size() != 2) return std::unexpected(context.Misused());

@@ -12,5 +12,8 @@ int main(int argc, char** argv) {
     return pondage::cmd::ServeMain(argc - 1, argv + 1);
   }
   std::signal(SIGPIPE, SIG_IGN);
+  // As every program answers it, without a server.
+  if (words.size() == 1 && words[0] == "--version")
+    return pondage::cmd::Dispatch({"version", "--client"});
   return pondage::cmd::Dispatch(words);
 }

@@ -108,6 +108,17 @@ std::string GpuState(const view::GpuView& gpu, const terminal::Screen& screen) {
                          : fmt::format("{} {}", gpu.job, gpu.replica);
 }
 
+base::Error NoNode(client::Client& client, const std::string& name) {
+  std::string why;
+  if (const auto nodes = client::ListAll(client, "/api/v1/nodes")) {
+    std::vector<std::string> names;
+    for (const json::value& node : *nodes)
+      names.push_back(client::Text(node, {"metadata", "name"}));
+    why = "\nthere are: " + terminal::Join(names, ", ");
+  }
+  return {Kind::kNotFound, "PND-C002", "", fmt::format("no node \"{}\"{}", name, why)};
+}
+
 base::Result<int> ShowNode(Context& context, client::Client& client, const view::PoolView& pool,
                            const std::string& name) {
   const terminal::Screen& screen = context.screen();
@@ -145,7 +156,7 @@ base::Result<int> ShowNode(Context& context, client::Client& client, const view:
     context.Print(out);
     return terminal::kDone;
   }
-  return Fail(Kind::kNotFound, "PND-C008", "", fmt::format("no node \"{}\"", name));
+  return std::unexpected(NoNode(client, name));
 }
 
 }  // namespace
@@ -160,10 +171,14 @@ base::Result<int> NodesMain(Context& context) {
   }
   if (verb == "drain" || verb == "undrain") {
     const bool drain = verb == "drain";
-    TRY_DO(client->MergePatch(
+    const auto changed = client->MergePatch(
         "/api/v1/nodes/" + client::PercentEncode(words[1]),
         json::object{
-            {"spec", {{"unschedulable", drain ? json::value(true) : json::value(nullptr)}}}}));
+            {"spec", {{"unschedulable", drain ? json::value(true) : json::value(nullptr)}}}});
+    if (!changed) {
+      return std::unexpected(changed.error().kind == Kind::kNotFound ? NoNode(*client, words[1])
+                                                                     : changed.error());
+    }
     context.Print(fmt::format("node/{} {}\n", words[1],
                               drain ? context.screen().Pick("takes no new jobs; what runs stays",
                                                             "不再接受新作业; 正在运行的不受影响")

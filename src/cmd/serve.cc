@@ -14,13 +14,18 @@
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "base/assert.h"
 #include "cmd/notify.h"
 #include "cmd/server.h"
 #include "cmd/settings_file.h"
 #include "grammar/command.h"
+#include "grammar/invocation.h"
+#include "terminal/screen.h"
 #include "terminal/text.h"
+#include "terminal/trouble.h"
 
 namespace pondage::cmd {
 namespace {
@@ -85,6 +90,7 @@ struct Words {
   std::string restart_delay = "10s";
   std::string keep_finished;
   std::string keep_finished_count = "all";
+  std::string lang;
   bool verbose = false;
 };
 
@@ -131,6 +137,7 @@ void Describe(CLI::App& app, ServeSettings& settings, Words& words) {
   flags.Take("keep-finished-count", words.keep_finished_count)->check(kIsCount);
   flags.File("config");
   app.add_flag("-v,--verbose", words.verbose);
+  app.add_option("--lang", words.lang)->check(CLI::IsMember({"en", "zh"}));
   PROMISE(flags.Complete());
 }
 
@@ -181,6 +188,21 @@ int Tell(const base::Error& error) {
   return error.kind == base::Kind::kForbidden ? 4 : error.kind == base::Kind::kInvalid ? 2 : 1;
 }
 
+// As every other command tells of a line that it does not understand.
+int TellMisuse(const CLI::ParseError& error, std::vector<std::string> line,
+               const std::string& lang) {
+  line.front() = "serve";
+  terminal::Screen screen;
+  screen.language = terminal::LanguageOf(lang, terminal::Surroundings::OfThisProcess());
+  const auto read = grammar::ParseLine(line);
+  const base::Error wrong =
+      read ? base::Error{base::Kind::kInvalid, "PND-C002", "",
+                         std::string(error.what()) + "\nsee: pondage serve --help"}
+           : read.error();
+  fmt::print(stderr, "{}", terminal::TroubleText(wrong, screen));
+  return terminal::ExitCodeOf(wrong);
+}
+
 int RunUntilTold(const ServeSettings& settings) {
   sigset_t ends;
   sigemptyset(&ends);
@@ -219,8 +241,8 @@ int ServeMain(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const int code = app.exit(error);
-    return code == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) return app.exit(error);
+    return TellMisuse(error, {argv, argv + argc}, words.lang);
   }
   if (const std::string wrong = WrongInFile(app); !wrong.empty()) {
     return Tell({base::Kind::kInvalid, "PND-C002", "", wrong});

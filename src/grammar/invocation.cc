@@ -209,6 +209,14 @@ base::Result<std::optional<base::Bytes>> Invocation::Size(std::string_view flag)
   return std::optional(size);
 }
 
+base::Result<void> CheckSetting(std::string_view name, std::string_view value) {
+  const Flag* flag = FlagNamed(nullptr, name);
+  if (flag == nullptr || flag->choices.empty() || value.empty() || IsChoice(value, flag->choices))
+    return {};
+  return Fail(Kind::kInvalid, "PND-C002", "",
+              fmt::format("{} takes {}, not \"{}\"", name, flag->choices, value));
+}
+
 base::Result<Invocation> ParseLine(const std::vector<std::string>& words) {
   Invocation line;
   const auto divider = std::ranges::find(words, "--");

@@ -34,4 +34,7 @@ struct Invocation {
 // together.
 base::Result<Invocation> ParseLine(const std::vector<std::string>& words);
 
+// PND-C002 when the global flag of that name does not take `value`; an empty one unsets it.
+base::Result<void> CheckSetting(std::string_view name, std::string_view value);
+
 }  // namespace pondage::grammar

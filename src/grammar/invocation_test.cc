@@ -180,6 +180,15 @@ TEST(Help, PagesOfErrors) {
   EXPECT_FALSE(ErrorPage("PND-X999", screen));
 }
 
+TEST(Setting, TakesWhatItsFlagTakes) {
+  EXPECT_TRUE(CheckSetting("lang", "zh"));
+  EXPECT_TRUE(CheckSetting("lang", ""));
+  EXPECT_TRUE(CheckSetting("server", "https://a:1"));
+  EXPECT_TRUE(CheckSetting("queue", "nlp"));  // no global flag
+  for (const auto& [name, value] : {std::pair("lang", "fr"), {"color", "purple"}, {"output", "x"}})
+    EXPECT_EQ(CheckSetting(name, value).error().id, "PND-C002") << name;
+}
+
 TEST(Help, ManPagesAreMadeOfTheSame) {
   const terminal::Screen screen;
   for (const Command& command : Commands()) {

@@ -49,7 +49,12 @@ class CommandLine(unittest.TestCase):
                 (f"{run} --detach --queue nobody -- true", NOT_FOUND), (f"{run} --queue nobody -- true", 125),
                 (f"{run} --detach --name long-1 -- true", CONFLICT), ("run --detach --gpus 99 --no-copy --image fake -- true", NOT_ALLOWED),
                 (f"{run} -- sh -c true", 0), (f"{run} -- false", 1), (f"{run} -- no-such-program", 127),
-                ("delete long-1", USAGE)]
+                ("delete long-1", USAGE), ("--version", DONE), ("config set lang=fr", USAGE),
+                ("resume done-1", NEGATIVE), ("suspend bad-1", NEGATIVE), ("stop done-1 bad-1", NEGATIVE),
+                ("nodes drain nobody", NOT_FOUND), ("ps --queue nobody", NOT_FOUND), ("serve --lisen 1:2", USAGE),
+                (f"{run} --detach --priority nobody -- true", NOT_FOUND), (f"{run} --detach --memory 16 -- true", USAGE),
+                (f"{run} --detach --mount /no/such:/data -- true", USAGE),
+                ("run --detach --no-copy --image fake -- python no-such.py", USAGE)]
         for words, code in rows:
             with self.subTest(words):
                 done = self.ask(words, input="")
@@ -58,6 +63,19 @@ class CommandLine(unittest.TestCase):
                     self.assertRegex(done.stderr, r"^(.*\n)*error PND-[A-Z]\d{3}: ", "an error has an id")
                     self.assertIn("pondage man PND-", done.stderr)
         self.assertTrue(self.pool.programs("long-1"), "what was not confirmed is not deleted")
+
+    def test_a_refusal_names_what_would_be_right(self):
+        node = self.ask("nodes -o name").stdout.split()[0]
+        for words, wanted in (("resume done-1", "job done-1 has finished: it succeeded\n  try: pondage rerun done-1 "),
+                              ("stop bad-1", "try: pondage rerun bad-1 "), ("serve --lisen 1:2", "did you mean --listen?"),
+                              ("nodes drain nobody", f"there are: .*{node}"), ("ps --queue nobody", "there are: .*default"),
+                              ("run --no-copy --image fake -- python no-such.py", "there is no no-such.py in "),
+                              ("run --image fake --mount /no/such:/data -- true", "--mount: /no/such does not exist")):
+            with self.subTest(words):
+                done = self.ask(words, input="")
+                self.assertRegex(done.stderr, wanted)
+                self.assertNotIn("ps -a", done.stderr)
+        self.assertEqual(self.ask("--version").stdout, self.ask("version --client").stdout)
 
     def test_rights_and_a_wrong_token(self):
         wrong = {"PONDAGE_SERVER": (self.pool.data / "address").read_text().strip(), "PONDAGE_TOKEN": "wrong",
