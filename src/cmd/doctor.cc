@@ -8,6 +8,7 @@
 #include "terminal/output.h"
 #include "terminal/text.h"
 #include "terminal/trouble.h"
+#include "view/pool_view.h"
 
 namespace pondage::cmd {
 namespace {
@@ -29,6 +30,12 @@ void Append(Findings& all, const Findings& more) {
   all.insert(all.end(), more.begin(), more.end());
 }
 
+bool HasGpus(client::Client& client, const std::string& space) {
+  const auto pool = view::LookAtPool(client, space);
+  return pool && std::ranges::any_of(pool->nodes,
+                                     [](const view::NodeView& node) { return !node.gpus.empty(); });
+}
+
 base::Result<Findings> Examine(Context& context) {
   const grammar::Invocation& line = context.line();
   const terminal::Screen& screen = context.screen();
@@ -46,6 +53,12 @@ base::Result<Findings> Examine(Context& context) {
     Append(all, doctor::ExamineImage(**client, line.Value("image"), screen));
   }
   Append(all, doctor::ExamineServer(client, screen));
+  // Whose pool has GPUs, virtual ones perhaps, needs no advice how to declare some.
+  if (const auto space = context.Space(); client && space && HasGpus(**client, *space)) {
+    for (doctor::Finding& finding : all) {
+      if (finding.grade == doctor::Grade::kNote && finding.name == "driver") finding.remedy.clear();
+    }
+  }
   return all;
 }
 

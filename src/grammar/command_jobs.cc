@@ -54,14 +54,21 @@ Command Run() {
       "and kept until the job is deleted; .pondageignore names what is left out. Without --image "
       "it runs with the Python of the present virtual environment. Restarts and requeues are "
       "followed. The exit code is the program's own; 125 when Pondage itself failed, 130 after "
-      "Ctrl-C, which detaches and leaves the job running.";
+      "Ctrl-C, which detaches and leaves the job running. With --detach or --dry-run nothing is "
+      "followed and the codes are those of every other command: 0 sent, 1 not sent because you "
+      "said "
+      "no, 2 not understood or no such file, 3 no such queue or class, 4 not allowed or can never "
+      "start, 5 no server, 6 too late, 7 the name is taken.";
   run.about_chinese =
       "把 `--` 之后的命令做成 TFJob, 先显示计划, 然后保持连接: 状态和进度写到 stderr, 程序输出写到 "
       "stdout。命令按原样启动, 不经过 shell。工作目录是当前目录的副本, 每个作业复制一次, "
       "保留到作业被删除; "
       ".pondageignore 列出不复制的内容。没有 --image 时使用当前虚拟环境的 "
       "Python。重启和重新排队都会继续跟随。"
-      "退出码是程序自己的; Pondage 本身失败为 125; Ctrl-C 为 130, 只是断开, 作业继续运行。";
+      "退出码是程序自己的; Pondage 本身失败为 125; Ctrl-C 为 130, 只是断开, 作业继续运行。"
+      "加 --detach 或 --dry-run 时不跟随, 退出码与其他命令相同: 0 已提交, 1 你选择不提交, 2 "
+      "命令有误或没有文件, 3 没有该队列或优先级类, 4 不允许或永远无法启动, 5 没有服务器, 6 超时, "
+      "7 名称已被占用。";
   run.flags = kRunFlags;
   run.examples = {
       {"pondage run --gpus 1 -- python train.py", "one GPU, this directory, this Python",
