@@ -431,11 +431,14 @@ std::string ReasonText(const JobView& job, const terminal::Screen& screen, base:
 
 std::string StartTrouble(const JobView& job, const terminal::Screen& screen) {
   for (const ReplicaView& replica : job.replicas) {
-    if (replica.exit_reason == "StartFailed" && replica.exit_code)
+    const bool down = replica.restart_at || IsEnd(job.state);
+    if (down && replica.exit_reason == "StartFailed" && replica.exit_code)
       return ExitText(replica.name, *replica.exit_code, replica.exit_reason, replica.exit_message,
                       screen);
   }
-  if (job.cause_reason != "StartFailed" || !job.cause_code) return "";
+  // What runs again has overcome it.
+  const bool runs = job.state == JobState::kRunning || job.state == JobState::kStarting;
+  if (runs || job.cause_reason != "StartFailed" || !job.cause_code) return "";
   return ExitText(job.cause_replica, *job.cause_code, job.cause_reason, job.cause_message, screen);
 }
 

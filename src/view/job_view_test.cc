@@ -202,7 +202,11 @@ TEST(JobView, WhatCannotStartSaysWhy) {
         "lastExit":{"code":128,"reason":"StartFailed","message":"/data is gone"}}]})"));
   EXPECT_TRUE(ReasonText(alone, screen, {}).starts_with("worker/0 cannot start: /data is gone, "));
   EXPECT_EQ(StartTrouble(alone, screen), "worker/0 cannot start: /data is gone");
-  EXPECT_EQ(StartTrouble(ViewJob(Job(True("Running"), R"({"stage":"bound"})")), screen), "");
+  const JobView again = ViewJob(Job(True("Running"), R"({"stage":"bound","attempt":2,
+        "cause":{"code":128,"reason":"StartFailed","message":"/data is gone","replica":"worker-1"},
+        "replicas":[{"role":"Worker","index":0,"startedAt":"2026-12-01T07:00:00Z",
+        "lastExit":{"code":128,"reason":"StartFailed","message":"/data is gone"}}]})"));
+  EXPECT_EQ(StartTrouble(again, screen), "") << "it runs again";
 }
 
 TEST(JobView, FailedSaysWhoWasFirst) {
