@@ -161,7 +161,7 @@ TEST(JobView, RestartsAreThoseCarriedOut) {
     std::int64_t want;
   };
   const std::string spent =
-      R"([{"type":"Failed","status":"True","message":"Job mnist-7 has failed because it has reached the specified backoff limit"}])";
+      R"({"type":"Failed","status":"True","message":"Job mnist-7 has failed because it has reached the specified backoff limit"})";
   const std::string running = True("Running");
   const std::string restarting = True("Restarting");
   const std::string failed = True("Failed");
