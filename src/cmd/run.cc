@@ -142,7 +142,7 @@ base::Result<void> Run::CheckScript() const {
 
 // Seen from the machine where the job will run, as far as this account can see.
 base::Result<void> Run::CheckMounts() const {
-  if (!local_) return {};
+  if (!here_) return {};
   for (const submission::Mount& mount : wish_.mounts) {
     std::error_code error;
     if (std::filesystem::exists(mount.source, error) || error) continue;
