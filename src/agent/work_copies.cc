@@ -57,6 +57,20 @@ fs::path WorkCopies::CopyOf(const fs::path& path) const {
              : folder_ / *inner.begin();
 }
 
+std::set<fs::path> WorkCopies::Older(std::chrono::seconds age) const {
+  std::set<fs::path> older;
+  const auto limit = fs::file_time_type::clock::now() - age;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder_, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code gone;
+    const auto made = fs::last_write_time(entry->path(), gone);
+    if (gone || made > limit || entry->path().filename().string().starts_with(kGone)) continue;
+    older.insert(entry->path());
+  }
+  return older;
+}
+
 bool WorkCopies::Belongs(const fs::path& path, const std::string& space,
                          const std::string& job) const {
   const fs::path copy = CopyOf(path);

@@ -1,10 +1,12 @@
 // The working copies that `pondage run` makes below the data directory:
 // `work/<namespace>.<job>-<letters>`.
 //
-// One thread; what takes long is removed on threads of its own.
+// Any thread; what takes long is removed on threads of its own.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
+#include <set>
 #include <string>
 
 #include "agent/account.h"
@@ -23,12 +25,15 @@ class WorkCopies {
                const std::string& job) const;
   // A copy that root or an account of the machine made becomes the account's. Requires Belongs().
   base::Result<void> Give(const std::filesystem::path& path, const Account& account) const;
-  // Requires Belongs().
+  // Requires that CopyOf() is one.
   void Discard(const std::filesystem::path& path) const;
 
- private:
+  // The copy that the path is, or lies in; empty: none.
   std::filesystem::path CopyOf(const std::filesystem::path& path) const;
+  // Those that were made before that.
+  std::set<std::filesystem::path> Older(std::chrono::seconds age) const;
 
+ private:
   std::filesystem::path folder_;
 };
 

@@ -109,6 +109,7 @@ api::Response OwnViews::Info(const api::Request& request) const {
                {"dataDir", data_dir_},
                {"user", request.identity.name},
                {"freeBytes", free ? json::value(free->value) : json::value(nullptr)},
+               {"limitsNotEnforced", not_limited_},
                {"damage", json::value_from(all ? store_.Damage() : nothing)},
                {"unreadable", json::value_from(all ? unreadable_() : nothing)}});
 }

@@ -25,11 +25,14 @@ class OwnViews {
  public:
   static constexpr std::size_t kWaiting = 4;  // of each kind, behind the one that is under way
   using Sentences = std::function<std::vector<std::string>()>;
-  // `unreadable`: objects that the server had to set aside.
-  OwnViews(std::string data_dir, const store::SqliteStore& store, Sentences unreadable)
+  // `unreadable`: objects that the server had to set aside. `not_limited`: why not every limit of a
+  // job is enforced on this machine; empty: all are.
+  OwnViews(std::string data_dir, const store::SqliteStore& store, Sentences unreadable,
+           std::string not_limited = "")
       : data_dir_(data_dir),
         store_(store),
         unreadable_(std::move(unreadable)),
+        not_limited_(std::move(not_limited)),
         environments_(std::move(data_dir)) {}
 
   // False: the path is not one of these. `reply` is called on any thread.
@@ -47,6 +50,7 @@ class OwnViews {
   const std::string data_dir_;
   const store::SqliteStore& store_;
   const Sentences unreadable_;
+  const std::string not_limited_;
   agent::Environments environments_;
   Lane probes_{kWaiting}, backups_{kWaiting};  // end first: their work uses the rest
 };

@@ -16,6 +16,7 @@
 
 #include "agent/agent.h"
 #include "agent/pod_launcher.h"
+#include "agent/sweep.h"
 #include "api/pki.h"
 #include "api/private_file.h"
 #include "api/server.h"
@@ -154,6 +155,7 @@ class Server::Parts {
                                                            const std::string& name) const;
   void RunLoop();
   void RunHousekeeping();
+  void SweepDirectory();
 
   const ServeSettings settings_;
   std::vector<std::string> warnings_;
@@ -173,6 +175,8 @@ class Server::Parts {
   api::KeyPair authority_;
   std::string certificate_pem_;  // that is served
   base::Instant certificate_due_;
+  base::Instant sweep_due_;
+  std::string not_limited_;  // why limits of jobs are not enforced; empty: they are
   std::atomic<bool> loop_ends_{false};
   std::thread loop_thread_;
   std::mutex housekeeping_mutex_;
@@ -271,6 +275,10 @@ base::Result<void> Server::Parts::StartLoop() {
   runner_ = std::make_unique<run::ShimRunner>(
       run::RunnerSettings{.data_dir = settings_.data_dir, .shim = settings_.shim},
       run::FindCgroups(run::ThisMachine()), clock_);
+  not_limited_ = runner_->Limits().why;
+  if (!not_limited_.empty()) {
+    warnings_.push_back("not every limit of a job is enforced: " + not_limited_);
+  }
   agent::LaunchSettings launch{.data_dir = settings_.data_dir, .python_dir = settings_.python_dir};
   for (const std::string& text : settings_.mounts) {
     TRY(port::Mount mount, ParseMount(text));
@@ -334,6 +342,19 @@ void Server::Parts::RunHousekeeping() {
       spdlog::warn("store: {}", maintained.error().message);
     }
     if (certificate_due_ <= clock_.Now()) RenewCertificate();
+    if (sweep_due_ <= clock_.Now()) SweepDirectory();
+  }
+}
+
+// Orders to erase that were lost with a server before this one.
+void Server::Parts::SweepDirectory() {
+  constexpr base::Millis kOften{24 * 3'600'000};
+  sweep_due_ = clock_.Now() + kOften;
+  agent::Sweep sweep(settings_.data_dir, *store_,
+                     [this](const std::string& uid) { runner_->Erase(uid); });
+  if (const auto swept = sweep.Pass(); !swept) {
+    spdlog::warn("the data directory is not searched for what nobody owns: {} {}",
+                 swept.error().object, swept.error().message);
   }
 }
 
@@ -366,7 +387,7 @@ std::optional<std::map<std::string, std::string>> Server::Parts::DataOf(
 base::Result<void> Server::Parts::StartApi() {
   logs_ = std::make_unique<run::LogFiles>(settings_.data_dir);
   views_ = std::make_unique<OwnViews>(settings_.data_dir, *store_,
-                                      [this] { return loop_->Unreadable(); });
+                                      [this] { return loop_->Unreadable(); }, not_limited_);
   TRY(tokens_, api::TokenStore::Open(settings_.data_dir + "/tokens.json"));
   TRY(const api::KeyPair certificate, ServerCertificate());
   api_ = std::make_unique<api::Server>(api::ServerOptions{

@@ -161,6 +161,14 @@ Findings ExamineServer(const base::Result<client::Client*>& client,
     for (Finding& finding :
          JudgeStore(TextsIn(*info, "unreadable"), TextsIn(*info, "damage"), screen))
       findings.push_back(std::move(finding));
+    if (const std::string why = client::Text(*info, {"limitsNotEnforced"}); !why.empty()) {
+      findings.push_back(
+          {"limits", Grade::kWarning,
+           fmt::format(fmt::runtime(screen.Pick("the server enforces not every limit of a job: {}",
+                                                "服务器无法强制作业的全部限制: {}")),
+                       why),
+           screen.Pick("the server's unit needs Delegate=yes", "服务单元需要 Delegate=yes")});
+    }
   }
   return findings;
 }
