@@ -41,11 +41,8 @@ std::string_view BytesOf(const T& value) {
 
 LogWriter::LogWriter(std::string name, std::int64_t cap_bytes)
     : name_(std::move(name)), segment_limit_(SegmentLimit(cap_bytes)) {
-  log_ = open(LogPath().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0640);
-  index_file_ =
-      open(IndexPath().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0640);
-  std::size_t written = 0;
-  if (index_file_ >= 0) WriteAll(index_file_, BytesOf(heading_), written);
+  OpenLog();
+  index_is_torn_ = !WriteIndex();
 }
 
 LogWriter::~LogWriter() {
@@ -80,22 +77,27 @@ void LogWriter::Write(std::string_view bytes, std::int64_t now_unix_ms) {
   }
 }
 
+void LogWriter::OpenLog() {
+  log_ = open(LogPath().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0640);
+}
+
 void LogWriter::Append(std::string_view bytes) {
   std::size_t written = 0;
+  if (log_ < 0) OpenLog();  // it could not be opened before: the file is empty
   if (!WriteAll(log_, bytes, written))
     dropped_ += static_cast<std::int64_t>(bytes.size() - written);
   size_ += static_cast<std::int64_t>(written);
 }
 
 void LogWriter::Rotate() {
-  close(log_);
+  if (log_ >= 0) close(log_);
   if (size_ > 0) {
     const std::string kept = LogPath() + "." + std::to_string(begin_);
     if (rename(LogPath().c_str(), kept.c_str()) == 0) rotated_.push_back(begin_);
   }
   begin_ += size_;
   size_ = 0;
-  log_ = open(LogPath().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0640);
+  OpenLog();
   while (rotated_.size() > kRotatedFiles) {
     unlink((LogPath() + "." + std::to_string(rotated_.front())).c_str());
     rotated_.erase(rotated_.begin());
@@ -110,7 +112,8 @@ void LogWriter::Note(std::int64_t now_unix_ms) {
   if (index_.size() >= kIndexEntries) ThinIndex();
   index_.push_back({begin_ + size_, now_unix_ms});
   std::size_t written = 0;
-  if (index_file_ >= 0) WriteAll(index_file_, BytesOf(index_.back()), written);
+  index_is_torn_ = index_is_torn_ ? !WriteIndex()
+                                  : !WriteAll(index_file_, BytesOf(index_.back()), written);
 }
 
 // Forgets what the rotated files no longer hold; if that is not enough, every other entry.
@@ -124,20 +127,25 @@ void LogWriter::ThinIndex() {
     index_.resize(out);
     heading_.step_ms *= 2;
   }
+  index_is_torn_ = !WriteIndex();
+}
 
+// All of it, in a new file.
+bool LogWriter::WriteIndex() {
   const std::string fresh = IndexPath() + ".tmp";
   const int file = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0640);
-  if (file < 0) return;
+  if (file < 0) return false;
   std::size_t written = 0;
   const std::string_view entries(reinterpret_cast<const char*>(index_.data()),
                                  index_.size() * sizeof(IndexEntry));
   const bool whole = WriteAll(file, BytesOf(heading_), written) && WriteAll(file, entries, written);
   if (!whole || rename(fresh.c_str(), IndexPath().c_str()) != 0) {
     close(file);
-    return;
+    return false;
   }
   if (index_file_ >= 0) close(index_file_);
   index_file_ = file;
+  return true;
 }
 
 }  // namespace pondage::shim

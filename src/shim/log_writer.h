@@ -32,15 +32,17 @@ class LogWriter {
   LogWriter(const LogWriter&) = delete;
   LogWriter& operator=(const LogWriter&) = delete;
 
-  // What cannot be written (disk full) is dropped and counted.
+  // What cannot be written (disk full) is dropped and counted; what comes once it can is kept.
   void Write(std::string_view bytes, std::int64_t now_unix_ms);
   std::int64_t dropped_bytes() const { return dropped_; }
 
  private:
+  void OpenLog();
   void Append(std::string_view bytes);
   void Rotate();
   void Note(std::int64_t now_unix_ms);
   void ThinIndex();
+  bool WriteIndex();
   std::string LogPath() const { return name_ + ".log"; }
   std::string IndexPath() const { return name_ + ".index"; }
 
@@ -48,6 +50,7 @@ class LogWriter {
   std::int64_t segment_limit_;  // 0: no rotation
   int log_ = -1;
   int index_file_ = -1;
+  bool index_is_torn_ = false;  // an entry could not be written whole
   std::int64_t begin_ = 0;             // offset of the first byte of the current file
   std::int64_t size_ = 0;              // of the current file
   std::vector<std::int64_t> rotated_;  // first offsets, ascending

@@ -1,12 +1,15 @@
 #include "shim/log_writer.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <sstream>
 
 #include "base/random.h"
@@ -54,6 +57,47 @@ class LogWriterTest : public ::testing::Test {
 
   fs::path directory_;
 };
+
+// Files that cannot be made, as on a full disk, for as long as this lives.
+class NoNewFiles {
+ public:
+  NoNewFiles() {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit none{0, before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~NoNewFiles() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(LogWriterTest, WritesAgainWhenFilesCanBeMadeAgain) {
+  auto none = std::make_unique<NoNewFiles>();
+  LogWriter log(Name(), 8'192);
+  log.Write("lost\n", 1'000);
+  none.reset();
+  EXPECT_EQ(log.dropped_bytes(), 5);
+  log.Write("kept\n", 2'000);
+  EXPECT_EQ(Kept(0).at(0), "kept\n");
+
+  const std::string page(2'040, 'x');
+  none = std::make_unique<NoNewFiles>();
+  log.Write(page + "\n", 3'000);  // the next file cannot be made
+  log.Write("lost\n", 4'000);
+  none.reset();
+  EXPECT_GT(log.dropped_bytes(), 5);
+  log.Write("and again\n", 5'000);
+  const auto kept = Kept(-1);
+  EXPECT_TRUE(kept.at(-1).ends_with("and again\n")) << kept.at(-1).size();
+
+  IndexHeading heading;
+  const auto entries = Index(heading);
+  ASSERT_FALSE(entries.empty());
+  EXPECT_EQ(std::string(heading.magic, 8), "PNDIDX01");
+  EXPECT_TRUE(std::ranges::is_sorted(entries, {}, &IndexEntry::offset));
+  EXPECT_EQ(entries.back().unix_ms, 5'000);
+}
 
 TEST_F(LogWriterTest, KeepsTheUnbrokenEndOfEverything) {
   for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u}) {
