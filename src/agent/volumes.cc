@@ -188,6 +188,7 @@ base::Result<port::Mount> MakeMount(const manifest::PodProgram::VolumeMount& wan
   const fs::path source = wanted.sub_path.empty() ? volume : volume / wanted.sub_path;
   const bool data = wanted.source == Source::kConfigMap || wanted.source == Source::kSecret;
   port::Mount mount{source.string(), wanted.target, wanted.read_only || data};
+  mount.own = data || wanted.source == Source::kEmptyDir;
   if (wanted.source != Source::kHostPath) {
     TRY(const port::FileId found, FindInner(volume, wanted.sub_path, !data, place));
     if (place.give) mount.expected = found;
@@ -216,7 +217,9 @@ base::Result<std::string> MakeScratch(const VolumePlace& place) {
   return directory.string();
 }
 
-std::string OnThisMachine(const std::string& path, const std::vector<port::Mount>& mounts) {
+std::string OnThisMachine(const std::string& given, const std::vector<port::Mount>& mounts) {
+  std::string path = fs::path(given).lexically_normal().string();
+  if (path.size() > 1 && path.ends_with('/')) path.pop_back();
   const port::Mount* nearest = nullptr;
   for (const port::Mount& mount : mounts) {
     const bool inside = path == mount.target || path.starts_with(mount.target + "/");

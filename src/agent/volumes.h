@@ -32,7 +32,7 @@ base::Result<std::vector<port::Mount>> MakeVolumes(const manifest::PodProgram& p
 // The Pod's own directory to start in when it names none.
 base::Result<std::string> MakeScratch(const VolumePlace& place);
 
-// Where a path of the program lies on this machine.
-std::string OnThisMachine(const std::string& path, const std::vector<port::Mount>& mounts);
+// Where a path of the program lies on this machine; `..` leads out of no mount unseen.
+std::string OnThisMachine(const std::string& given, const std::vector<port::Mount>& mounts);
 
 }  // namespace pondage::agent

@@ -67,8 +67,8 @@ base::Result<void> Loop::Load() {
   TRY_DO(LoadKept(facts));
   pool_ = std::make_unique<pool::Pool>(settings_.pool);
   TRY_DO(FinishLoad(facts));
+  TRY_DO(TakeOver());
   loaded_ = true;
-  TakeOver();
   return {};
 }
 
@@ -199,31 +199,47 @@ base::Result<void> Loop::FinishLoad(const std::vector<pool::Fact>& facts) {
 }
 
 // What ran is taken over. What was bound and never seen started is started now: the server ended
-// between the commit and the start (the runner knows if it did start after all).
-void Loop::TakeOver() {
+// between the commit and the start. If it did start after all, only the runner knows, which is
+// therefore told of it before anything that it does not know is killed.
+base::Result<void> Loop::TakeOver() {
+  struct Unstarted {
+    std::string uid;
+    int start = 0;
+    base::Result<port::Object> stored;
+  };
   std::vector<port::Runner::Known> known;
-  std::vector<std::pair<port::Key, int>> unstarted;
+  std::vector<Unstarted> unstarted;
   for (const auto& [id, job] : pool_->jobs()) {
     for (const job::Replica& replica : job.status.replicas) {
-      if (!replica.alive) continue;
-      if (replica.started) {
-        known.push_back(
-            {manifest::PodUid(job.identity, replica.role, replica.index, replica.incarnation),
-             replica.restarts, job.spec.checkpoint_dir});
-      } else if (!replica.restart_at) {
-        const std::string name = job::ReplicaName(job.identity.name, replica.role, replica.index);
-        unstarted.push_back({{"pods", job.identity.space, name}, replica.restarts});
+      if (!replica.alive || (!replica.started && replica.restart_at)) continue;
+      const std::string uid =
+          manifest::PodUid(job.identity, replica.role, replica.index, replica.incarnation);
+      known.push_back(
+          {uid, replica.restarts, job.spec.checkpoint_dir, replica.started.has_value()});
+      if (replica.started) continue;
+      const std::string name = job::ReplicaName(job.identity.name, replica.role, replica.index);
+      const port::Key key{"pods", job.identity.space, name};
+      auto pod = store_.Get(key);
+      if (!pod && pod.error().kind == base::Kind::kUnavailable) {
+        return std::unexpected(pod.error());
       }
+      unstarted.push_back({uid, replica.restarts, std::move(pod)});
     }
   }
   for (const auto& [uid, program] : set_aside_.programs()) {
     known.push_back({uid, program.start, ""});
   }
   runner_.Adopt(known);
-  for (const auto& [key, start] : unstarted) {
-    if (const auto pod = store_.Get(key)) Launch(pod->uid, *pod->body, start);
+  for (const Unstarted& one : unstarted) {
+    if (one.stored) {
+      Launch(one.uid, *one.stored->body, one.start);
+    } else {
+      Tell(port::NotStarted{
+          .uid = one.uid, .start = one.start, .message = SentenceOf(one.stored.error())});
+    }
   }
   RepeatStops();  // behind the starts: one that was killed before it was seen started must not stay
+  return {};
 }
 
 // A stop that was committed may never have been ordered: said again, it does no harm.

@@ -112,7 +112,7 @@ class Loop : public port::Writer {
   base::Result<void> LoadKept(std::vector<pool::Fact>& facts);
   base::Result<void> SetLostAside();
   base::Result<void> FinishLoad(const std::vector<pool::Fact>& facts);
-  void TakeOver();
+  base::Result<void> TakeOver();
   void RepeatStops();
   void Launch(const std::string& uid, const std::string& pod_body, int start);
   base::Instant FindNextDue();

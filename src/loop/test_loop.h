@@ -29,7 +29,9 @@ class NotedRunner : public port::Runner {
  public:
   void Listen(Sink) override {}
   void Adopt(const std::vector<Known>& known) override {
-    for (const Known& one : known) orders.push_back("adopt " + one.uid);
+    for (const Known& one : known) {
+      orders.push_back((one.seen_started ? "adopt " : "expect ") + one.uid);
+    }
   }
   void Start(const port::Launch& launch) override {
     orders.push_back("start " + launch.uid);

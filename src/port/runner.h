@@ -7,6 +7,9 @@
 //   1. A replica is started at most once per (uid, start number): a repeated Start is ignored.
 //   2. Every started replica is reported exited exactly once, through any restart of the server,
 //      or lost when nothing is known of it any more.
+//   3. What runs and is not in the first Adopt() after a restart is nobody's: it is killed and
+//      erased without a word. So Adopt() is given every replica that is to be alive, also those
+//      that were never seen started: their programs may have begun all the same.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +22,7 @@
 
 #include "base/instant.h"
 #include "base/quantity.h"
+#include "base/result.h"
 
 namespace pondage::port {
 
@@ -36,6 +40,7 @@ struct Mount {
   bool read_only = false;
   // What was allowed: if the path leads anywhere else by then, the replica is not started.
   std::optional<FileId> expected = std::nullopt;
+  bool own = false;  // made for this replica alone: nobody else changes what lies in it
   auto operator<=>(const Mount&) const = default;
 };
 
@@ -105,16 +110,31 @@ class Runner {
 
   // Once, before anything else.
   virtual void Listen(Sink sink) = 0;
-  // After a restart of the server: take over what is running; each uid is answered by Started
-  // (again) or Exited.
+  // After a restart of the server: take over what is running; each uid that was seen started is
+  // answered by Started (again) or Exited. One that was not is answered so too when this machine
+  // did carry out its start; when it did not, nothing is said and its Start must follow.
   struct Known {
     std::string uid;
     int start = 0;
     std::string checkpoint_dir;
+    bool seen_started = true;
   };
   virtual void Adopt(const std::vector<Known>& known) = 0;
 
   virtual void Start(const Launch& launch) = 0;
+  // Start() of what is prepared first, or a refusal. A face whose programs are real calls neither
+  // on the caller's thread: preparing waits for file systems. Stop() and Kill() meanwhile are
+  // answered by NotStarted, and neither is called after that.
+  using Prepare = std::function<base::Result<Launch>()>;
+  using Refuse = std::function<void(const base::Error&)>;
+  virtual void StartPrepared(const std::string& /*uid*/, int /*start*/, const Prepare& prepare,
+                             const Refuse& refuse) {
+    if (const auto launch = prepare()) {
+      Start(*launch);
+    } else {
+      refuse(launch.error());
+    }
+  }
   virtual void Stop(const std::string& uid, base::Millis grace) = 0;  // SIGTERM, then SIGKILL
   virtual void Kill(const std::string& uid) = 0;
   // The exit of this start was taken for good (committed): its record may go. Logs stay until

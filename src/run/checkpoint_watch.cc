@@ -65,9 +65,9 @@ std::string ModelCheckpointPath(std::string_view text) {
 }
 
 void CheckpointWatch::Watch(const std::string& uid, const std::string& directory,
-                            bool report_present) {
-  Watched watched{directory, std::nullopt, std::nullopt};
-  if (!report_present) watched.reported = Newest(directory);
+                            bool report_present, std::optional<Rights> rights) {
+  Watched watched{directory, std::move(rights), std::nullopt, std::nullopt};
+  if (!report_present) watched.reported = Newest(watched);
   watched_[uid] = std::move(watched);
 }
 
@@ -89,7 +89,7 @@ std::optional<port::Saved> CheckpointWatch::LastLook(const std::string& uid) {
 
 std::optional<port::Saved> CheckpointWatch::Judge(const std::string& uid, Watched& watched,
                                                   bool last) {
-  auto newest = Newest(watched.directory);
+  auto newest = Newest(watched);
   if (!newest || newest == watched.reported) return std::nullopt;
   const bool settled = last || newest->settled || newest == watched.candidate;
   watched.candidate = newest;
@@ -111,7 +111,10 @@ std::optional<CheckpointWatch::Seen> CheckpointWatch::Named(const std::string& d
   return Seen{std::move(path), step, ModifiedNs(status), status.st_size, true};
 }
 
-std::optional<CheckpointWatch::Seen> CheckpointWatch::Newest(const std::string& directory) {
+std::optional<CheckpointWatch::Seen> CheckpointWatch::Newest(const Watched& watched) {
+  const AsAccount account(watched.rights);
+  if (!account) return std::nullopt;
+  const std::string& directory = watched.directory;
   if (auto named = Named(directory)) return named;
   DIR* const entries = opendir(directory.c_str());
   if (entries == nullptr) return std::nullopt;

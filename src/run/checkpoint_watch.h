@@ -13,13 +13,16 @@
 #include <vector>
 
 #include "port/runner.h"
+#include "run/rights.h"
 
 namespace pondage::run {
 
 class CheckpointWatch {
  public:
   // What lies there already is not news, except after a restart of the server.
-  void Watch(const std::string& uid, const std::string& directory, bool report_present);
+  // It is looked at with those rights: a submitter names the directory.
+  void Watch(const std::string& uid, const std::string& directory, bool report_present,
+             std::optional<Rights> rights = std::nullopt);
   void Unwatch(const std::string& uid) { watched_.erase(uid); }
   bool empty() const { return watched_.empty(); }
 
@@ -38,11 +41,12 @@ class CheckpointWatch {
   };
   struct Watched {
     std::string directory;
+    std::optional<Rights> rights;
     std::optional<Seen> reported;
     std::optional<Seen> candidate;
   };
 
-  static std::optional<Seen> Newest(const std::string& directory);
+  static std::optional<Seen> Newest(const Watched& watched);
   static std::optional<Seen> Named(const std::string& directory);
   static std::optional<port::Saved> Judge(const std::string& uid, Watched& watched, bool last);
 

@@ -19,6 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kEntries = 4096;
+constexpr const char* kOtherKind =
+    "is a file where its source is a directory, or the other way round";
 
 base::Error Problem(const std::string& target, const std::string& message) {
   return {base::Kind::kInvalid, "PND-R005", target, message};
@@ -38,7 +40,11 @@ std::string Without(std::string path) {
 // The target with the links of its existing part resolved, since bubblewrap binds onto real paths.
 base::Result<fs::path> Resolve(const std::string& target) {
   std::error_code error;
-  fs::path resolved = fs::weakly_canonical(target, error);
+  const std::string plain = Without(target);
+  if (!IsPlainPath(plain) || plain == "/") {
+    return std::unexpected(Problem(target, "is no absolute path below /"));
+  }
+  fs::path resolved = fs::weakly_canonical(plain, error);
   if (error) return std::unexpected(Problem(target, "cannot be resolved: " + error.message()));
   return resolved;
 }
@@ -49,27 +55,52 @@ fs::path NearestExisting(fs::path path) {
   return path;
 }
 
+// A target inside the mount `outer`: found there without a link on the way, which would lead
+// bubblewrap out of it, and not to be made in what is not the replica's own.
+base::Result<void> FindInside(const port::Mount& outer, const fs::path& inner,
+                              const port::Mount& mount) {
+  fs::path place = outer.source;
+  struct stat status{};
+  for (const fs::path& part : inner) {
+    place /= part;
+    if (lstat(place.c_str(), &status) != 0) {
+      if (outer.own) return {};
+      return std::unexpected(Problem(
+          mount.target, "does not exist in " + outer.source +
+                            ", which is mounted around it: nothing is made there for a mount"));
+    }
+    if (S_ISLNK(status.st_mode)) {
+      return std::unexpected(Problem(mount.target, "passes through the link " + place.string()));
+    }
+  }
+  std::error_code error;
+  if (S_ISDIR(status.st_mode) != fs::is_directory(mount.source, error)) {
+    return std::unexpected(Problem(mount.target, kOtherKind));
+  }
+  return {};
+}
+
 class Plan {
  public:
-  base::Result<void> Add(const port::Mount& mount, const std::string& working_dir) {
-    const std::string target = Without(mount.target);
-    if (!IsPlainPath(target) || target == "/") {
-      return std::unexpected(Problem(mount.target, "is no absolute path below /"));
-    }
+  explicit Plan(bool for_another_account) : for_another_account_(for_another_account) {}
+
+  base::Result<void> Add(const port::Mount& mount, const fs::path& resolved,
+                         const std::string& working_dir) {
     std::error_code error;
     const bool is_directory = fs::is_directory(mount.source, error);
     if (!is_directory && !fs::exists(mount.source, error)) {
       return std::unexpected(Problem(
           mount.target, "cannot be mounted: its source " + mount.source + " does not exist"));
     }
-    TRY(const fs::path resolved, Resolve(target));
     if (base::HidesTheSystem(resolved.string())) {
       return std::unexpected(Problem(mount.target, "would hide the system's own files"));
     }
     if (resolved == fs::path(Without(mount.source)) && !mount.read_only) return {};
 
-    if (IsInside(resolved)) {
-      // Below another mount of this replica: bubblewrap makes what is missing there.
+    if (const fs::path around = MountAround(resolved); !around.empty()) {
+      if (for_another_account_) {
+        TRY_DO(FindInside(mounts_.at(around), resolved.lexically_relative(around), mount));
+      }
     } else if (!fs::exists(resolved, error)) {
       const fs::path parent = NearestExisting(resolved);
       if (!fs::is_directory(parent, error)) {
@@ -83,9 +114,7 @@ class Plan {
       }
       rebuilt_.insert(parent);
     } else if (is_directory != fs::is_directory(resolved, error)) {
-      return std::unexpected(Problem(mount.target,
-                                     "is a file where its source is a directory, or the other "
-                                     "way round"));
+      return std::unexpected(Problem(mount.target, kOtherKind));
     }
     if (!mounts_.emplace(resolved, mount).second) {
       return std::unexpected(Problem(mount.target, "is mounted twice"));
@@ -108,12 +137,13 @@ class Plan {
   }
 
  private:
-  bool IsInside(const fs::path& path) const {
+  // The nearest mount of this replica that the path lies in; empty: none.
+  fs::path MountAround(const fs::path& path) const {
     for (fs::path parent = path.parent_path(); parent != parent.root_path();
          parent = parent.parent_path()) {
-      if (mounts_.contains(parent)) return true;
+      if (mounts_.contains(parent)) return parent;
     }
-    return false;
+    return {};
   }
 
   static base::Result<void> Rebuild(const fs::path& directory, std::vector<std::string>& words) {
@@ -147,6 +177,7 @@ class Plan {
     return {};
   }
 
+  const bool for_another_account_;
   std::map<fs::path, port::Mount> mounts_;  // by resolved target
   std::set<fs::path> rebuilt_;
 };
@@ -154,11 +185,17 @@ class Plan {
 }  // namespace
 
 base::Result<std::vector<std::string>> PlanMounts(std::vector<port::Mount> mounts,
-                                                  const std::string& working_dir) {
+                                                  const std::string& working_dir,
+                                                  bool for_another_account) {
+  std::vector<std::pair<fs::path, port::Mount>> resolved;
+  for (port::Mount& mount : mounts) {
+    TRY(fs::path target, Resolve(mount.target));
+    resolved.emplace_back(std::move(target), std::move(mount));
+  }
   // Parents before children, so that a child can lie inside.
-  std::ranges::sort(mounts, {}, &port::Mount::target);
-  Plan plan;
-  for (const port::Mount& mount : mounts) TRY_DO(plan.Add(mount, working_dir));
+  std::ranges::sort(resolved);
+  Plan plan(for_another_account);
+  for (const auto& [target, mount] : resolved) TRY_DO(plan.Add(mount, target, working_dir));
   return std::move(plan).Words();
 }
 

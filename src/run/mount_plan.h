@@ -3,6 +3,8 @@
 //
 // Any thread; reads the file system, changes nothing. A target that is missing is never made on the
 // machine: its nearest existing parent becomes a memory file system whose entries are bound again.
+// One inside another mount is made there by bubblewrap, which may have more rights than the
+// program: where it has, the target must exist already, or lie in a volume of the replica's own.
 #pragma once
 
 #include <string>
@@ -16,7 +18,8 @@ namespace pondage::run {
 // Empty: no mount changes anything, so bubblewrap is not needed. Sources must be filled in and
 // exist. kInvalid: cannot be done, and why.
 base::Result<std::vector<std::string>> PlanMounts(std::vector<port::Mount> mounts,
-                                                  const std::string& working_dir);
+                                                  const std::string& working_dir,
+                                                  bool for_another_account = false);
 
 // Whether bubblewrap can make name spaces for this account; empty: yes, else what it said.
 std::string WhyNoMounts(const std::string& bwrap);

@@ -130,6 +130,42 @@ TEST_F(MountTest, WhatWasChangedAfterItWasAllowedIsNotShown) {
   EXPECT_THAT(refused.message, ::testing::HasSubstr("/pondage-test-data"));
 }
 
+// bubblewrap runs as root there: what it made, or a link that it followed, would be root's doing.
+TEST_F(MountTest, NothingIsMadeInsideAnotherMountForAnotherAccount) {
+  const std::string outer = data_ + "/tree/parent";
+  const std::string file = data_ + "/source/hello";
+  fs::create_directory_symlink(outer, data_ + "/way");
+  struct Row {
+    const char* says;
+    std::vector<port::Mount> mounts;
+    bool planned;
+  };
+  const std::vector<Row> rows = {
+      {"a missing directory", {{outer, "/x"}, {data_ + "/source", "/x/new"}}, false},
+      {"a missing file", {{outer, "/x"}, {file, "/x/nologin"}}, false},
+      {"below what is missing", {{outer, "/x"}, {file, "/x/new/deep"}}, false},
+      {"through a link", {{outer, "/x"}, {data_ + "/source", "/x/link"}}, false},
+      {"a file on a directory", {{outer, "/x"}, {file, "/x/kept"}}, false},
+      {"a directory that is there", {{outer, "/x"}, {data_ + "/source", "/x/kept"}}, true},
+      {"a file that is there", {{outer, "/x"}, {file, "/x/file"}}, true},
+      {"in the order of the manifest", {{file, "/x/nologin"}, {outer, "/x"}}, false},
+      {"by another name", {{file, data_ + "/way/new"}, {data_ + "/source", outer}}, false}};
+  for (const Row& row : rows) {
+    const auto words = PlanMounts(row.mounts, "/", /*for_another_account=*/true);
+    EXPECT_EQ(words.has_value(), row.planned) << row.says;
+    if (!words) {
+      EXPECT_EQ(words.error().id, "PND-R005") << row.says;
+    }
+    EXPECT_TRUE(PlanMounts(row.mounts, "/")) << row.says << ": the program could do it itself";
+  }
+  // What was made for this replica alone may be written into: a ConfigMap inside an emptyDir.
+  std::vector<port::Mount> own = {{outer, "/x"}, {data_ + "/source", "/x/new"}};
+  own[0].own = true;
+  EXPECT_TRUE(PlanMounts(own, "/", true));
+  own[1].target = "/x/link/new";  // which an earlier start of it may have put there
+  EXPECT_FALSE(PlanMounts(own, "/", true));
+}
+
 TEST_F(MountTest, SaysWhenThisMachineCannotMount) {
   EXPECT_EQ(WhyNoMounts("/no/such/bwrap").empty(), false);
   settings_.bwrap = "/no/such/bwrap";

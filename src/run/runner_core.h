@@ -94,10 +94,12 @@ class ShimRunner::Core {
     bool erase = false;
     int removals = 0;  // of its control group, tried in vain
     std::string checkpoint_dir;
+    std::optional<Rights> rights;  // to look there
   };
 
   Replica* Find(const std::string& uid);
   void AdoptOne(const Known& known);
+  void Expect(const Known& known);
   void Drop(const std::string& uid);
   void Spawned(const std::string& uid, pid_t child);
   void Reap(int handle);
@@ -128,6 +130,8 @@ class ShimRunner::Core {
   // On the reactor's thread.
   std::map<std::string, Replica> replicas_;
   std::map<std::string, port::Launch> waiting_;  // starts that wait for the shim before them
+  // Starts that a server before this one carried out and this one took over, not ordered again yet.
+  std::map<std::string, int> begun_;
   std::map<int, shim::State> strangers_;         // connected before they were adopted
   std::map<int, pid_t> children_;                // to be waited for, by pidfd
   bool adopted_ = false;

@@ -46,6 +46,10 @@ void ShimRunner::Core::Start(const port::Launch& launch, int attempt) {
     Emit(port::NotStarted{launch.uid, launch.start, "its uid is no name", {}});
     return;
   }
+  if (const auto answered = begun_.extract(launch.uid);
+      answered && answered.mapped() >= launch.start) {
+    return;  // what became of it was or will be told
+  }
   const Replica* known = Find(launch.uid);
   if (known != nullptr && known->start >= launch.start) return;
   const ReplicaDir directory(settings_.data_dir, launch.uid);
@@ -82,6 +86,7 @@ void ShimRunner::Core::Start(const port::Launch& launch, int attempt) {
   replica.start = launch.start;
   replica.ours = true;
   replica.checkpoint_dir = launch.checkpoint_dir;
+  if (!launch.checkpoint_dir.empty()) replica.rights = RightsOf(launch);
   TakeOver(launch.uid, std::move(replica), false);
   Spawned(launch.uid, std::get<pid_t>(outcome));
 }
@@ -89,8 +94,9 @@ void ShimRunner::Core::Start(const port::Launch& launch, int attempt) {
 ShimRunner::Core::Replica& ShimRunner::Core::TakeOver(const std::string& uid, Replica replica,
                                                       bool was_running) {
   if (!replica.checkpoint_dir.empty()) {
-    slow_.Post([this, uid, directory = replica.checkpoint_dir, was_running] {
-      checkpoints_.Watch(uid, directory, was_running);
+    slow_.Post([this, uid, directory = replica.checkpoint_dir, rights = replica.rights,
+                was_running] {
+      checkpoints_.Watch(uid, directory, was_running, rights);
       if (!std::exchange(looking_, true)) slow_.After(kTickMs, [this] { Look(); });
     });
   }
@@ -244,7 +250,13 @@ void ShimRunner::Core::NoteRunning(const std::string& uid, const Replica& replic
 // ---- taking over
 
 void ShimRunner::Core::Adopt(const std::vector<Known>& known) {
-  for (const Known& one : known) AdoptOne(one);
+  for (const Known& one : known) {
+    if (one.seen_started) {
+      AdoptOne(one);
+    } else {
+      Expect(one);
+    }
+  }
   adopted_ = true;
   std::map<int, shim::State> strangers;
   strangers.swap(strangers_);
@@ -266,10 +278,32 @@ void ShimRunner::Core::AdoptOne(const Known& known) {
   const auto spec = ReplicaDir(settings_.data_dir, known.uid).ReadSpec();
   Replica replica;
   replica.start = spec ? std::max<std::int64_t>(spec->start, known.start) : known.start;
-  replica.checkpoint_dir =
-      spec && !spec->checkpoint_dir.empty() ? spec->checkpoint_dir : known.checkpoint_dir;
+  if (spec) {  // without it there is nothing to watch, and nobody to watch as
+    replica.checkpoint_dir =
+        spec->checkpoint_dir.empty() ? known.checkpoint_dir : spec->checkpoint_dir;
+    replica.rights = RightsOf(*spec);
+  }
   TakeOver(known.uid, std::move(replica), true);
   CheckEnded(known.uid);
+}
+
+// Its Start follows: of a replica that was never seen started, what is there is taken over now,
+// before it can be mistaken for nobody's.
+void ShimRunner::Core::Expect(const Known& known) {
+  if (!ReplicaDir::IsName(known.uid)) return;
+  const ReplicaDir directory(settings_.data_dir, known.uid);
+  const auto spec = directory.ReadSpec();
+  if (!spec) return;
+  if (spec->start >= known.start) {
+    if (directory.IsTaken(known.start)) return;
+    if (Find(known.uid) == nullptr) begun_[known.uid] = known.start;
+    AdoptOne(known);
+  } else if (Find(known.uid) == nullptr && directory.IsLocked()) {
+    Replica before;  // of the start before it, which was told of: all that is left is its end
+    before.start = spec->start;
+    before.unwanted = before.kill = true;
+    TakeOver(known.uid, std::move(before), true);
+  }
 }
 
 // ---- orders

@@ -3,13 +3,16 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "run/log_files.h"
 #include "run/replica_dir.h"
@@ -277,6 +280,49 @@ TEST_F(RunnerTest, WhatNobodyKnowsIsEnded) {
   EXPECT_EQ(Count<Exited>("stranger"), 0u);
 }
 
+// The server ended between the start of a program and the commit of its having started.
+TEST_F(RunnerTest, WhatBeganUnseenIsTakenOverAndNeverRunTwice) {
+  const std::string starts = data_ + "/starts";
+  const auto lives = Shell("lives", "echo lives >> " + starts + "; sleep 1000");
+  const auto ended = Shell("ended", "echo ended >> " + starts + "; exit 9");
+  const auto broken = Program("broken", {"/no/such/program"});
+  const auto fresh = Shell("fresh", "echo fresh >> " + starts + "; exit 3");
+  runner_->Start(lives);
+  runner_->Start(ended);
+  runner_->Start(broken);
+  const auto before = Await<Started>("lives");
+  Await<Exited>("ended");
+  Await<NotStarted>("broken");
+  StartServer();
+  std::vector<port::Runner::Known> known;
+  for (const char* uid : {"lives", "ended", "broken", "fresh"}) known.push_back({uid, 0, "", false});
+  runner_->Adopt(known);
+  EXPECT_EQ(Await<Started>("lives").pid, before.pid) << "its shim may connect before its Start";
+  for (const auto& launch : {lives, ended, broken, fresh}) runner_->Start(launch);
+  EXPECT_EQ(Await<Exited>("fresh").code, 3);
+  EXPECT_EQ(Await<Exited>("ended").code, 9);
+  EXPECT_TRUE(Await<NotStarted>("broken").not_found);
+  runner_->Kill("lives");
+  EXPECT_EQ(Await<Exited>("lives").code, 137);
+  EXPECT_EQ(Count<Exited>("ended"), 1u);
+  EXPECT_EQ(Count<NotStarted>("broken"), 1u);
+  EXPECT_EQ(ReadText(starts), "lives\nended\nfresh\n");
+}
+
+TEST_F(RunnerTest, AStartUnseenWaitsForTheShimOfTheOneBeforeIt) {
+  runner_->Start(Shell("again", "echo first; sleep 1000"));
+  Await<Started>("again");
+  AwaitOutside([&] { return Log("again") == "first\n"; });
+  StartServer();
+  runner_->Adopt({{"again", 1, "", false}});
+  auto second = Shell("again", "exit 5");
+  second.start = 1;
+  runner_->Start(second);
+  EXPECT_EQ(Await<Exited>("again").code, 5);
+  EXPECT_EQ(Count<Exited>("again"), 1u) << "the end of the first was told long ago";
+  EXPECT_EQ(Log("again"), "first\n");
+}
+
 TEST_F(RunnerTest, AsksForPortsBeforeTheStart) {
   const Descriptor other(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
@@ -334,6 +380,38 @@ TEST_F(RunnerTest, HearsTheJobsOwnModule) {
   Await<Exited>("speaker");
 }
 
+double CpuSeconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+TEST_F(RunnerTest, AShimThatCannotBeAcceptedNowIsAcceptedLater) {
+  AwaitOutside([&] { return std::filesystem::exists(data_ + "/agent.sock"); });
+  const Descriptor shim(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  std::vector<Descriptor> filling;
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit few{std::min<rlim_t>(before.rlim_cur, 256), before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &few);
+  for (Descriptor one(dup(0)); one; one = Descriptor(dup(0))) filling.push_back(std::move(one));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, (data_ + "/agent.sock").c_str(), sizeof(address.sun_path) - 1);
+  ASSERT_EQ(connect(shim.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  const double used = CpuSeconds();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  EXPECT_LT(CpuSeconds() - used, 0.2) << "it spins";
+  setrlimit(RLIMIT_NOFILE, &before);
+  filling.clear();
+  ASSERT_EQ(send(shim.get(), "nonsense", 8, MSG_NOSIGNAL), 8);
+  char byte = 0;
+  EXPECT_EQ(recv(shim.get(), &byte, 1, 0), 0) << "it is heard, and sent away";
+}
+
 TEST_F(RunnerTest, SeesCheckpointsAndTheLastOneBeforeTheExit) {
   const std::string directory = data_ + "/ckpt";
   std::filesystem::create_directory(directory);
@@ -354,6 +432,35 @@ TEST_F(RunnerTest, SeesCheckpointsAndTheLastOneBeforeTheExit) {
   EXPECT_EQ(saved.path, directory + "/ckpt-120");
   const std::lock_guard lock(mutex_);
   EXPECT_TRUE(std::holds_alternative<Exited>(readings_.back()));
+}
+
+// The directory is the submitter's word: what the account may not read is not told of.
+TEST_F(RunnerTest, CheckpointsAreLookedForWithTheRightsOfTheProgram) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root runs a program as somebody else";
+  constexpr uid_t kUser = 65'534;
+  std::filesystem::permissions(data_, std::filesystem::perms(0711));
+  const std::string open = data_ + "/open";
+  const std::string closed = data_ + "/closed";
+  for (const std::string& directory : {open, closed}) {
+    std::filesystem::create_directory(directory);
+    auto launch = Shell(directory == open ? "open" : "closed", "sleep 1000");
+    launch.user_id = launch.group_id = kUser;
+    launch.checkpoint_dir = directory;
+    runner_->Start(launch);
+    Await<Started>(launch.uid);
+  }
+  std::filesystem::permissions(closed, std::filesystem::perms(0700));
+  StartServer();  // what it takes over it looks at no less carefully
+  runner_->Adopt({{"open", 0, open}, {"closed", 0, closed}, {"unheard-of", 0, closed}});
+  for (const char* uid : {"open", "closed"}) Await<Started>(uid);
+  for (const std::string& directory : {open, closed}) std::ofstream(directory + "/payroll-7");
+  EXPECT_EQ(Await<Saved>("open").path, open + "/payroll-7");
+  runner_->Kill("closed");
+  Await<Exited>("closed");  // behind the last look
+  EXPECT_EQ(Count<Saved>("closed"), 0u);
+  EXPECT_EQ(Count<Saved>("unheard-of"), 0u);
+  runner_->Kill("open");
+  Await<Exited>("open");
 }
 
 TEST_F(RunnerTest, KeepsTheNewestPartOfAFloodOfOutput) {

@@ -16,6 +16,7 @@ namespace pondage::run {
 namespace {
 
 constexpr int kMessagesPerTurn = 64;
+constexpr std::int64_t kPauseMs = 200;  // before the next try to accept
 
 bool IsOurAccount(int connection) {
   ucred peer{};
@@ -55,6 +56,12 @@ bool ShimSockets::Listen(const std::string& directory) {
 void ShimSockets::Accept() {
   while (true) {
     Descriptor connection(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!connection && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
+      // No descriptor is free: the one that waits would wake this thread for ever.
+      reactor_.Unwatch(listener_.get());
+      reactor_.After(kPauseMs, [this] { reactor_.Watch(listener_.get(), [this] { Accept(); }); });
+      return;
+    }
     if (!connection) return;
     if (!IsOurAccount(connection.get())) continue;
     const int number = connection.Release();

@@ -101,6 +101,7 @@ base::Result<std::vector<std::string>> Starter::Mounts(const port::Launch& launc
     ++number;
     if (!mount.source.empty()) continue;
     mount.source = directory.File("volume-" + std::to_string(number));
+    mount.own = true;
     mkdir(mount.source.c_str(), 0755);
     if (launch.user_id) {
       const auto group = static_cast<gid_t>(launch.group_id.value_or(gid_t(-1)));
@@ -110,7 +111,7 @@ base::Result<std::vector<std::string>> Starter::Mounts(const port::Launch& launc
       }
     }
   }
-  TRY(auto words, PlanMounts(std::move(mounts), launch.working_dir));
+  TRY(auto words, PlanMounts(std::move(mounts), launch.working_dir, launch.user_id.has_value()));
   if (words.empty()) return words;
   if (!why_no_mounts_) why_no_mounts_ = WhyNoMounts(settings_.bwrap);
   if (!why_no_mounts_->empty()) {

@@ -33,11 +33,9 @@ base::Result<port::Launch> PlainLauncher::LaunchOf(const std::string& pod_body, 
 }
 
 void Machine::Start(const port::Launch& launch) {
+  claimed_.insert(launch.uid);
   const auto old = programs_.find(launch.uid);
-  if (old != programs_.end() && old->second.launch.start >= launch.start) {  // carried out
-    if (old->second.lost) TellExit(old->second);
-    return;
-  }
+  if (old != programs_.end() && old->second.launch.start >= launch.start) return;  // carried out
   Program program{.launch = launch,
                   .script = script_of_(launch.env.at("JOB"), launch.env.at("REPLICA")),
                   .job = launch.env.at("JOB"),
@@ -55,8 +53,13 @@ void Machine::Start(const port::Launch& launch) {
 
 void Machine::Adopt(const std::vector<Known>& known) {
   for (const Known& expected : known) {
+    claimed_.insert(expected.uid);
     const auto found = programs_.find(expected.uid);
-    if (found != programs_.end() && found->second.launch.start == expected.start) continue;
+    if (found != programs_.end() && found->second.launch.start == expected.start) {
+      Tell(found->second);
+      continue;
+    }
+    if (!expected.seen_started) continue;
     sink_(port::Exited{.uid = expected.uid,
                        .start = expected.start,
                        .code = 137,
@@ -64,12 +67,18 @@ void Machine::Adopt(const std::vector<Known>& known) {
                        .at = clock_.Now(),
                        .boot_id = fmt::format("boot-{}", boot_)});
   }
-  for (const auto& [uid, program] : programs_) {
-    if (program.alive) {
-      sink_(port::Started{uid, program.launch.start, 1, program.began});
-    } else if (!program.forgotten) {
-      TellExit(program);
-    }
+  for (auto& [uid, program] : programs_) {
+    if (claimed_.contains(uid)) continue;
+    program.alive = false;  // nobody's: it ends without a word
+    program.forgotten = true;
+  }
+}
+
+void Machine::Tell(const Program& program) {
+  if (program.alive) {
+    sink_(port::Started{program.launch.uid, program.launch.start, 1, program.began});
+  } else if (!program.forgotten) {
+    TellExit(program);
   }
 }
 

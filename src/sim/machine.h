@@ -47,7 +47,10 @@ class Machine : public port::Runner {
   void Erase(const std::string& uid) override { erased_.insert(uid); }
 
   // The server is away: nothing is told until the next Listen and Adopt.
-  void Deafen() { sink_ = nullptr; }
+  void Deafen() {
+    sink_ = nullptr;
+    claimed_.clear();
+  }
 
   base::Instant NextEvent() const;
   void Advance(base::Instant now);  // everything that happens up to `now`
@@ -83,6 +86,7 @@ class Machine : public port::Runner {
     base::Instant exited;
   };
   void Exit(Program& program, int code);
+  void Tell(const Program& program);
   void TellExit(const Program& program);
   void Say(Program& program);
 
@@ -92,6 +96,7 @@ class Machine : public port::Runner {
   std::map<std::string, Program> programs_;
   std::map<std::string, int> starts_;
   std::set<std::string> erased_;
+  std::set<std::string> claimed_;  // adopted or started since the server came
   int boot_ = 1;
 };
 

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import socket
 import ssl
@@ -284,6 +285,39 @@ class Machine(Fault):
         queue = "/apis/pondage.dev/v1alpha1/queues/default"
         eventually("its numbers are true", lambda: raw.ask(pool, "GET", queue)[1]["status"].get("used", {}).get(
             "nvidia.com/gpu", "0") == "0", 5)
+
+    def test_deaths_right_after_a_create(self):
+        """kill -9 while a program is being started and that is not written down yet."""
+        dice = random.Random(int(os.environ.get("PONDAGE_SEED", "1")))
+        pool = self.pool()
+        counted = pool.root / "counted"
+        names = [f"job-{i}" for i in range(25)]
+        for name in names:
+            line = f"echo {name} >> {counted}; exec sleep 600"
+            self.assertEqual(raw.create(pool, tfjob(name, ["sh", "-c", line], gpus=0))[0], 201)
+            time.sleep(dice.random() * 0.012)
+            pool.crash()
+            pool.start()
+        started = lambda name: raw.own_status(pool, name)["replicas"][0].get("startedAt")
+        eventually("all run", lambda: all(map(started, names)))
+        self.programs(pool, len(names))
+        self.assertEqual(sorted(counted.read_text().split()), sorted(names), "each once")
+        self.assertEqual([raw.own_status(pool, name)["attempt"] for name in names], [1] * len(names))
+
+    def test_what_nobody_owns_goes_after_the_start(self):
+        """The server ended between the commit of a delete and the erasing."""
+        pool = self.pool()
+        self.assertEqual(raw.create(pool, tfjob("kept", ["echo", "words"], gpus=0))[0], 201)
+        pool.await_condition("kept", "Succeeded")
+        replica = next((pool.data / "replicas").iterdir())
+        pool.crash()
+        shutil.copytree(replica, pool.data / "replicas/nobodys", ignore=shutil.ignore_patterns("*.sock"))
+        (pool.data / "volumes/nobodys").mkdir(parents=True)
+        (pool.data / "volumes/nobodys/token").write_text("a Secret in plain text")
+        pool.start()
+        there = lambda: [p for p in ("replicas", "volumes") if (pool.data / p / "nobodys").exists()]
+        eventually("nothing of it is left", lambda: not there())
+        self.assertEqual(pool.logs("kept-worker-0"), "words\n")
 
     def test_a_directory_is_of_one_server_and_must_be_writable(self):
         pool = self.pool()

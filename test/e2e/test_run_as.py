@@ -186,6 +186,36 @@ class RunAs(unittest.TestCase):
         why = json.dumps(self.pool.job("refused")["status"])
         self.assertIn(f"cannot be reached by {self.name}", why)
 
+    def test_nothing_is_made_in_what_is_mounted_around_a_mount(self):
+        roots = self.place / "roots"
+        roots.mkdir()
+        (roots / "there").mkdir()
+        host = {"name": "h", "hostPath": {"path": str(roots)}}
+        inner = [{"name": "e", "emptyDir": {}}, {"name": "f", "hostPath": {"path": "/etc/hostname"}}]
+        for name, at in [("made-dir", {"name": "e", "mountPath": "/x/newdir"}),
+                         ("made-file", {"name": "f", "mountPath": "/x/nologin"})]:
+            self.apply(name, ["true"], volumes=[host, *inner], mounts=[at, {"name": "h", "mountPath": "/x"}])
+            self.pool.await_condition(name, "Failed")
+            self.assertIn("which is mounted around it", json.dumps(self.pool.job(name)["status"]))
+        self.assertEqual(os.listdir(roots), ["there"])
+        self.pool.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "inner"}, "data": {"a": "alpha"}})
+        words = {"name": "w", "configMap": {"name": "inner"}}
+        said = self.output("nested", "cat /e/words/a; touch /e/mine /x/there/mine && echo .",
+                           volumes=[host, *inner, words],
+                           mounts=[{"name": "h", "mountPath": "/x"}, {"name": "e", "mountPath": "/x/there"},
+                                   {"name": "e", "mountPath": "/e"}, {"name": "w", "mountPath": "/e/words"}])
+        self.assertEqual(said, "alpha.\n")
+        self.assertEqual(os.listdir(roots / "there"), [])
+
+    def test_checkpoints_that_it_cannot_read_are_not_told_of(self):
+        closed = self.place / "payroll"
+        closed.mkdir(mode=0o700)
+        self.apply("spy", ["sleep", "600"], annotations={"pondage.dev/checkpoint-dir": str(closed)})
+        self.running("spy")
+        (closed / "payroll-2027.xlsx").write_text("root's")
+        self.test_checkpoints_that_only_it_can_read_are_seen()  # the same looks see what is no secret
+        self.assertIsNone(self.pool.status("spy").get("checkpoint"))
+
     def test_checkpoints_that_only_it_can_read_are_seen(self):
         place = self.home / "ckpt"
         self.apply("saver", ["sh", "-c", f"umask 077; mkdir -p {place}; printf 'model_checkpoint_path: \"ckpt-7\"\\n' "

@@ -27,7 +27,11 @@ class Weather {
   std::string Play() {
     for (int act = 0; act < 60; ++act) {
       Happen();
-      world_.Pass({dice_.Between(0, 20'000)}, [this] { CheckLaws(); });
+      world_.Pass({dice_.Between(0, 20'000)}, [this] {
+        CheckLaws();
+        // Between any two turns: what was ordered may be done and not be written down yet.
+        if (dice_.OneIn(40)) world_.CrashServer();
+      });
       CheckLaws();
     }
     ClearUp();
