@@ -49,8 +49,7 @@ base::Result<void> MayExecuteAs(const Account& account, const std::string& path)
 }
 
 base::Result<port::FileId> ReachAs(const Account& account, const std::string& path) {
-  const run::Rights rights{account.user, account.group,
-                           run::GroupsOf(account.user, account.group)};
+  const run::Rights rights{account.user, account.group, run::GroupsOf(account.user, account.group)};
   const Found found = Look(rights, path);
   if (found.file) return *found.file;
   const bool missing = found.error == ENOENT || found.error == ENOTDIR;

@@ -41,8 +41,7 @@ base::Result<void> Sweep::Pass() {
   if (replicas.empty() && copies.empty()) return {};
 
   TRY_DO(EachOf("tfjobs.kubeflow.org", [&](const port::Object& object) -> base::Result<void> {
-    TRY(const auto job,
-        manifest::DecodeTfJob(*object.body, [](const std::string&) { return 0; }));
+    TRY(const auto job, manifest::DecodeTfJob(*object.body, [](const std::string&) { return 0; }));
     for (const job::Replica& replica : job.status.replicas) {
       for (int incarnation = 1; incarnation <= replica.incarnation; ++incarnation) {
         replicas.erase(manifest::PodUid(job.identity, replica.role, replica.index, incarnation));

@@ -386,8 +386,8 @@ std::optional<std::map<std::string, std::string>> Server::Parts::DataOf(
 
 base::Result<void> Server::Parts::StartApi() {
   logs_ = std::make_unique<run::LogFiles>(settings_.data_dir);
-  views_ = std::make_unique<OwnViews>(settings_.data_dir, *store_,
-                                      [this] { return loop_->Unreadable(); }, not_limited_);
+  views_ = std::make_unique<OwnViews>(
+      settings_.data_dir, *store_, [this] { return loop_->Unreadable(); }, not_limited_);
   TRY(tokens_, api::TokenStore::Open(settings_.data_dir + "/tokens.json"));
   TRY(const api::KeyPair certificate, ServerCertificate());
   api_ = std::make_unique<api::Server>(api::ServerOptions{

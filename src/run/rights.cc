@@ -34,9 +34,8 @@ std::optional<Rights> RightsOf(const port::Launch& launch) {
 
 std::optional<Rights> RightsOf(const shim::Spec& spec) {
   if (!spec.user) return std::nullopt;
-  Rights rights{static_cast<uid_t>(*spec.user),
-                static_cast<gid_t>(spec.group.value_or(*spec.user)),
-                {}};
+  Rights rights{
+      static_cast<uid_t>(*spec.user), static_cast<gid_t>(spec.group.value_or(*spec.user)), {}};
   for (const std::int64_t group : spec.groups) rights.groups.push_back(static_cast<gid_t>(group));
   return rights;
 }

@@ -132,8 +132,8 @@ class ShimRunner::Core {
   std::map<std::string, port::Launch> waiting_;  // starts that wait for the shim before them
   // Starts that a server before this one carried out and this one took over, not ordered again yet.
   std::map<std::string, int> begun_;
-  std::map<int, shim::State> strangers_;         // connected before they were adopted
-  std::map<int, pid_t> children_;                // to be waited for, by pidfd
+  std::map<int, shim::State> strangers_;  // connected before they were adopted
+  std::map<int, pid_t> children_;         // to be waited for, by pidfd
   bool adopted_ = false;
   bool ticking_ = false;
   Starter starter_;

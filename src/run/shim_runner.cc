@@ -94,11 +94,11 @@ void ShimRunner::Core::Start(const port::Launch& launch, int attempt) {
 ShimRunner::Core::Replica& ShimRunner::Core::TakeOver(const std::string& uid, Replica replica,
                                                       bool was_running) {
   if (!replica.checkpoint_dir.empty()) {
-    slow_.Post([this, uid, directory = replica.checkpoint_dir, rights = replica.rights,
-                was_running] {
-      checkpoints_.Watch(uid, directory, was_running, rights);
-      if (!std::exchange(looking_, true)) slow_.After(kTickMs, [this] { Look(); });
-    });
+    slow_.Post(
+        [this, uid, directory = replica.checkpoint_dir, rights = replica.rights, was_running] {
+          checkpoints_.Watch(uid, directory, was_running, rights);
+          if (!std::exchange(looking_, true)) slow_.After(kTickMs, [this] { Look(); });
+        });
   }
   if (!std::exchange(ticking_, true)) reactor_.After(kTickMs, [this] { Tick(); });
   Replica& taken = replicas_[uid] = std::move(replica);

@@ -295,7 +295,8 @@ TEST_F(RunnerTest, WhatBeganUnseenIsTakenOverAndNeverRunTwice) {
   Await<NotStarted>("broken");
   StartServer();
   std::vector<port::Runner::Known> known;
-  for (const char* uid : {"lives", "ended", "broken", "fresh"}) known.push_back({uid, 0, "", false});
+  for (const char* uid : {"lives", "ended", "broken", "fresh"})
+    known.push_back({uid, 0, "", false});
   runner_->Adopt(known);
   EXPECT_EQ(Await<Started>("lives").pid, before.pid) << "its shim may connect before its Start";
   for (const auto& launch : {lives, ended, broken, fresh}) runner_->Start(launch);

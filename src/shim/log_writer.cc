@@ -112,8 +112,8 @@ void LogWriter::Note(std::int64_t now_unix_ms) {
   if (index_.size() >= kIndexEntries) ThinIndex();
   index_.push_back({begin_ + size_, now_unix_ms});
   std::size_t written = 0;
-  index_is_torn_ = index_is_torn_ ? !WriteIndex()
-                                  : !WriteAll(index_file_, BytesOf(index_.back()), written);
+  index_is_torn_ =
+      index_is_torn_ ? !WriteIndex() : !WriteAll(index_file_, BytesOf(index_.back()), written);
 }
 
 // Forgets what the rotated files no longer hold; if that is not enough, every other entry.

@@ -50,7 +50,7 @@ class LogWriter {
   std::int64_t segment_limit_;  // 0: no rotation
   int log_ = -1;
   int index_file_ = -1;
-  bool index_is_torn_ = false;  // an entry could not be written whole
+  bool index_is_torn_ = false;         // an entry could not be written whole
   std::int64_t begin_ = 0;             // offset of the first byte of the current file
   std::int64_t size_ = 0;              // of the current file
   std::vector<std::int64_t> rotated_;  // first offsets, ascending
