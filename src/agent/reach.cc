@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -13,6 +15,10 @@
 
 namespace pondage::agent {
 namespace {
+
+run::Rights RightsOf(const Account& account) {
+  return {account.user, account.group, run::GroupsOf(account.user, account.group)};
+}
 
 struct Found {
   std::optional<port::FileId> file;
@@ -29,9 +35,9 @@ Found Look(const run::Rights& rights, const std::string& path) {
 }
 
 // With the rights of this thread's file system account, which faccessat() of older kernels ignores.
-int WhyNotExecutable(const Account& account, const std::vector<gid_t>& groups,
-                     const std::string& path) {
-  if (!Become(account, groups)) return EPERM;
+int WhyNotExecutable(const run::Rights& rights, const std::string& path) {
+  const run::AsAccount account(rights);
+  if (!account) return EPERM;
   if (syscall(SYS_faccessat2, AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0) return 0;
   return errno;
 }
@@ -39,9 +45,7 @@ int WhyNotExecutable(const Account& account, const std::vector<gid_t>& groups,
 }  // namespace
 
 base::Result<void> MayExecuteAs(const Account& account, const std::string& path) {
-  const std::vector<gid_t> groups = run::GroupsOf(account.user, account.group);
-  int error = 0;
-  std::thread([&] { error = WhyNotExecutable(account, groups, path); }).join();
+  const int error = WhyNotExecutable(RightsOf(account), path);
   if (error == 0) return {};
   return base::Fail(base::Kind::kForbidden, "PND-E003", path,
                     path + " cannot be executed by the account " + account.name +
@@ -49,8 +53,7 @@ base::Result<void> MayExecuteAs(const Account& account, const std::string& path)
 }
 
 base::Result<port::FileId> ReachAs(const Account& account, const std::string& path) {
-  const run::Rights rights{account.user, account.group, run::GroupsOf(account.user, account.group)};
-  const Found found = Look(rights, path);
+  const Found found = Look(RightsOf(account), path);
   if (found.file) return *found.file;
   const bool missing = found.error == ENOENT || found.error == ENOTDIR;
   return base::Fail(missing ? base::Kind::kNotFound : base::Kind::kForbidden, "PND-R005", path,
