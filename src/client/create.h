@@ -23,6 +23,6 @@ struct Creation {
 // POST of `object`, which has a name, to `collection`. `patience`: how long a server that was lost
 // in the middle of it is asked again.
 Creation Create(Client& client, const std::string& collection, json::object object,
-                std::chrono::milliseconds patience);
+                std::chrono::milliseconds patience = std::chrono::seconds(30));
 
 }  // namespace pondage::client

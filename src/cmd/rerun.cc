@@ -3,6 +3,7 @@
 #include <set>
 
 #include "client/apply.h"
+#include "client/create.h"
 #include "client/kube.h"
 #include "client/manifest_file.h"
 #include "cmd/context.h"
@@ -69,6 +70,7 @@ base::Result<int> RerunMain(Context& context) {
   json::object annotations = client::Members(object, {"metadata", "annotations"});
   annotations.erase(client::kLastApplied);
   annotations.erase("pondage.dev/idempotency-key");
+  annotations.erase("pondage.dev/request-digest");
   annotations["pondage.dev/rerun-of"] = old;
   metadata["annotations"] = std::move(annotations);
   if (const auto& labels = client::Members(object, {"metadata", "labels"}); !labels.empty())
@@ -86,8 +88,7 @@ base::Result<int> RerunMain(Context& context) {
   const auto offer = [&](const std::string& wanted) -> base::Result<void> {
     metadata["name"] = wanted;
     again["metadata"] = metadata;
-    TRY_DO(client->Post(client::TfJobPath(space), again));
-    return {};
+    return client::Create(*client, client::TfJobPath(space), again).outcome;
   };
   TRY(name, client::UnderFreeName(name, chosen, offer));
   context.NoteWarnings();

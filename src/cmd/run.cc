@@ -2,7 +2,9 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <optional>
 
+#include "client/create.h"
 #include "client/kube.h"
 #include "client/manifest_file.h"
 #include "cmd/context.h"
@@ -47,6 +49,7 @@ class Run {
   base::Result<view::JobView> Plan();
   base::Result<bool> GoAhead(const view::JobView& planned);
   base::Result<void> Send();
+  base::Result<std::optional<int>> PlanAndSend();
   void Name(const std::string& name);
   std::string QueueFacts(const std::string& queue);
 
@@ -220,8 +223,8 @@ base::Result<std::optional<view::JobView>> Run::Earlier() {
     return std::unexpected(object.error());
   }
   const json::object mine = submission::MakeTfJob(wish_, place_);
-  if (client::Text(*object, {"metadata", "annotations", "pondage.dev/request-digest"}) !=
-      client::Text(mine, {"metadata", "annotations", "pondage.dev/request-digest"})) {
+  if (client::Text(*object, {"metadata", "annotations", submission::kRequestDigest}) !=
+      client::Text(mine, {"metadata", "annotations", submission::kRequestDigest})) {
     return Fail(Kind::kConflict, "PND-C007", "",
                 fmt::format("the key \"{}\" made job {} with another command or other flags",
                             wish_.key, wish_.name));
@@ -276,8 +279,14 @@ std::string Run::QueueFacts(const std::string& queue) {
 }
 
 base::Result<view::JobView> Run::Plan() {
-  TRY(const json::value planned, client_->Post(client::TfJobPath(place_.space) + "?dryRun=All",
-                                               submission::MakeTfJob(wish_, place_)));
+  json::value planned;
+  const auto offer = [&](const std::string& name) -> base::Result<void> {
+    Name(name);
+    TRY(planned, client_->Post(client::TfJobPath(place_.space) + "?dryRun=All",
+                               submission::MakeTfJob(wish_, place_)));
+    return {};
+  };
+  TRY_DO(client::UnderFreeName(wish_.name, wish_.named, offer));
   context_.NoteWarnings();
   view::JobView view = view::ViewJob(planned);
   facts_.queue = QueueFacts(view.queue);
@@ -301,16 +310,35 @@ base::Result<bool> Run::GoAhead(const view::JobView& planned) {
                        true);
 }
 
+// Under the planned name, or the next that is free: others send at the same moment. The copy goes
+// only when it is certain that no job uses it.
 base::Result<void> Run::Send() {
   const auto offer = [&](const std::string& name) -> base::Result<void> {
     Name(name);
     if (copy_) TRY_DO(copy_->BelongTo(name));
-    TRY_DO(client_->Post(client::TfJobPath(place_.space), submission::MakeTfJob(wish_, place_)));
-    return {};
+    client::Creation creation = client::Create(*client_, client::TfJobPath(place_.space),
+                                               submission::MakeTfJob(wish_, place_));
+    if (copy_ && (creation.outcome || creation.may_exist)) copy_->Keep();
+    return std::move(creation.outcome);
   };
   TRY_DO(client::UnderFreeName(wish_.name, wish_.named, offer));
-  if (copy_) copy_->Keep();
   return {};
+}
+
+// The exit code where it ends without a job: a dry run, or a no.
+base::Result<std::optional<int>> Run::PlanAndSend() {
+  TRY(const view::JobView planned, Plan());
+  const std::string plan = submission::PlanText(wish_, planned, facts_, screen_, terminal::Now());
+  if (line_.Has("dry-run")) {
+    context_.Print(plan);
+    return terminal::kDone;
+  }
+  context_.Note(plan);
+  TRY(const bool go, GoAhead(planned));
+  if (!go) return line_.Has("detach") ? terminal::kNegative : terminal::kPondageFailed;
+  TRY_DO(Send());
+  context_.NoteWarnings();
+  return std::optional<int>();
 }
 
 base::Result<int> Run::Go() {
@@ -325,20 +353,18 @@ base::Result<int> Run::Go() {
   }
   TRY_DO(CheckQueue());
   TRY_DO(CheckPriority());
-  TRY(const auto earlier, Earlier());
+  TRY(auto earlier, Earlier());
   if (!earlier) {
-    TRY(const view::JobView planned, Plan());
-    const std::string plan = submission::PlanText(wish_, planned, facts_, screen_, terminal::Now());
-    if (dry) {
-      context_.Print(plan);
-      return terminal::kDone;
+    const auto ended = PlanAndSend();
+    if (ended && *ended) return **ended;
+    if (!ended) {
+      // Another command with the same key may have come first, a moment ago.
+      if (ended.error().kind != Kind::kAlreadyExists) return std::unexpected(ended.error());
+      TRY(earlier, Earlier());
+      if (!earlier) return std::unexpected(ended.error());
     }
-    context_.Note(plan);
-    TRY(const bool go, GoAhead(planned));
-    if (!go) return line_.Has("detach") ? terminal::kNegative : terminal::kPondageFailed;
-    TRY_DO(Send());
-    context_.NoteWarnings();
-  } else if (dry) {
+  }
+  if (earlier && dry) {
     context_.Print(fmt::format("{} {}\n", earlier->name, view::StateName(earlier->state)));
     return terminal::kDone;
   }

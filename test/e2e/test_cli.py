@@ -175,6 +175,35 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(self.ask((*words, "true")).stdout, first.stdout)
         self.assertEqual(self.ask((*words, "false")).returncode, CONFLICT)
 
+    def at_once(self, count, *words):
+        """So many of the same `pondage run --detach` at the same moment: what each said."""
+        work = self.pool.root / "work"
+        work.mkdir(exist_ok=True)
+        (work / "train.sh").write_text("pwd")
+        command = [pools.PONDAGE, "run", "--detach", "--yes", "--image", "fake", *words, "--", "sh", "train.sh"]
+        running = [subprocess.Popen(command, cwd=work, env=self.pool.env, text=True, stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE) for _ in range(count)]
+        said = [(*program.communicate(timeout=120), program.returncode) for program in running]
+        for _, wrong, code in said:
+            self.assertEqual(code, 0, wrong)
+        return [out.strip() for out, _, _ in said]
+
+    def test_many_at_once_are_as_many_jobs_each_in_its_own_copy(self):
+        names = [name for _ in range(3) for name in self.at_once(5)]
+        self.assertEqual(len(set(names)), 15)
+        for name in names:
+            self.pool.await_condition(name, "Succeeded")
+            copy = self.pool.job(name)["metadata"]["annotations"]["pondage.dev/workdir"]
+            self.assertTrue(os.path.basename(copy).startswith(f"default.{name}-"), (name, copy))
+            self.assertEqual(self.pool.pondage("logs", name).stdout, copy + "\n")
+
+    def test_many_at_once_with_one_key_are_one_job(self):
+        names = self.at_once(5, "--idempotency-key", "once")
+        self.assertEqual(len(set(names)), 1)
+        copies = [copy for copy in os.listdir(self.pool.data / "work") if copy.startswith(f"default.{names[0]}-")]
+        own = self.pool.job(names[0])["metadata"]["annotations"]["pondage.dev/workdir"]
+        self.assertEqual(copies, [os.path.basename(own)], "those of the others are gone")
+
     def test_apply_says_what_it_did(self):
         said = [self.ask(("apply", "-f", str(self.file))).stdout for _ in range(2)]
         self.assertEqual(said, ["tfjob/applied created\n", "tfjob/applied unchanged\n"])
