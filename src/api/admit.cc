@@ -7,8 +7,10 @@
 
 #include "api/meta.h"
 #include "api/table.h"
+#include "manifest/annotations.h"
 #include "manifest/data.h"
 #include "manifest/names.h"
+#include "manifest/object.h"
 #include "manifest/queue.h"
 #include "manifest/tfjob.h"
 
@@ -237,12 +239,34 @@ Outcome<Warnings> Admit(const Kind& kind, json::object& object, const json::obje
   return Warnings{};
 }
 
+void ClaimUser(json::object& tfjob, const json::object* old, const Identity& identity,
+               Warnings& warnings) {
+  const auto user_of = [](const json::object& object) {
+    const json::value* annotations = At(object, "metadata.annotations");
+    const json::value* user = annotations && annotations->is_object()
+                                  ? annotations->get_object().if_contains(manifest::kUser)
+                                  : nullptr;
+    return user && user->is_string() ? std::string(user->get_string()) : std::string();
+  };
+  const std::string wish = user_of(tfjob);
+  if (identity.admin && !wish.empty()) return;
+  const std::string user = old == nullptr ? identity.name : user_of(*old);
+  if (wish == user) return;
+  if (!wish.empty()) {
+    warnings.push_back(fmt::format("metadata.annotations[{}]: {} is ignored: the job is {}'s",
+                                   manifest::kUser, wish, user.empty() ? "nobody" : user));
+  }
+  json::object& annotations = Sub(MetadataOf(tfjob), "annotations");
+  annotations.erase(manifest::kUser);
+  if (!user.empty()) annotations[manifest::kUser] = user;
+}
+
 Outcome<void> AdmitNamespace(const Route& route, const World& world) {
   static const Kind& kNamespace = *manifest::FindKind("", "namespaces");
   if (!route.kind->namespaced) return {};
   const auto space = world.store.Get({"namespaces", "", route.space});
   if (!space) return Refuse(FromError(space.error(), kNamespace, route.space));
-  if (space->body->find("\"deletionTimestamp\"") == std::string::npos) return {};
+  if (!manifest::IsBeingDeleted(*space->body)) return {};
   Problem problem = Forbidden(
       *route.kind, route.name,
       fmt::format("unable to create new content in namespace {} because it is being terminated",

@@ -20,6 +20,11 @@ using Warnings = std::vector<std::string>;
 Outcome<Warnings> Admit(const manifest::Kind& kind, boost::json::object& object,
                         const boost::json::object* old, const World& world);
 
+// Whose a TFJob is: who created it, unless an administrator says otherwise. Warns when somebody
+// else's wish is passed over.
+void ClaimUser(boost::json::object& tfjob, const boost::json::object* old, const Identity& identity,
+               Warnings& warnings);
+
 // May an object be created in that namespace: it exists and is not being deleted.
 Outcome<void> AdmitNamespace(const Route& route, const World& world);
 

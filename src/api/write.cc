@@ -87,6 +87,9 @@ Outcome<void> Validated(Task& task, json::object& object, const json::object* ol
   auto warnings = Admit(*task.route.kind, object, old, task.world);
   if (!warnings) return Refuse(warnings.error());
   task.warnings.insert(task.warnings.end(), warnings->begin(), warnings->end());
+  if (task.route.kind->kind == "TFJob") {
+    ClaimUser(object, old, task.request.identity, task.warnings);
+  }
   return {};
 }
 
@@ -256,28 +259,14 @@ bool HasFinalizers(const json::object& object) {
   return list && list->is_array() && !list->get_array().empty();
 }
 
-// An object that was only held by finalizers goes with the last of them.
-void DeleteReleased(const TaskPtr& task, const port::Object& object) {
-  port::Write write;
-  write.op = port::Write::Op::kDelete;
-  write.change.key = object.key;
-  write.expected_uid = object.uid;
-  write.user = task->request.identity.name;
-  task->world.writer.Submit(std::move(write), [task, object](const base::Result<port::Written>&) {
-    Answer(*task, object, 200);
-  });
-}
-
 void TryUpdate(const TaskPtr& task);
 
-void OnUpdated(const TaskPtr& task, bool retry, bool released,
-               base::Result<port::Written> written) {
+void OnUpdated(const TaskPtr& task, bool retry, base::Result<port::Written> written) {
   if (!written && retry && written.error().kind == base::Kind::kConflict &&
       ++task->tries < kTries) {
     return task->world.post([task] { TryUpdate(task); });
   }
   if (!written) return Fail(*task, FromError(written.error(), *task->route.kind, task->route.name));
-  if (released && !task->dry_run) return DeleteReleased(task, written->object);
   Answer(*task, written->object, 200);
 }
 
@@ -315,17 +304,14 @@ void TryUpdate(const TaskPtr& task) {
   json::object before = old;
   before.at("metadata").as_object().erase("resourceVersion");
   if (updated->object == before) return Answer(*task, *stored, 200);  // nothing changes
-  const bool released = old.at("metadata").as_object().contains("deletionTimestamp") &&
-                        HasFinalizers(old) && !HasFinalizers(updated->object);
   port::Write write = WriteOf(*task, port::Write::Op::kReplace, updated->object);
   write.expected = stored->revision;
   write.expected_uid = stored->uid;
   write.status_only = task->route.subresource == "status";
   const bool retry = !updated->insists;
-  task->world.writer.Submit(std::move(write),
-                            [task, retry, released](base::Result<port::Written> written) {
-                              OnUpdated(task, retry, released, std::move(written));
-                            });
+  task->world.writer.Submit(std::move(write), [task, retry](base::Result<port::Written> written) {
+    OnUpdated(task, retry, std::move(written));
+  });
 }
 
 Outcome<void> CheckPatchType(const Request& request, const Kind& kind) {

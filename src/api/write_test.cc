@@ -292,6 +292,66 @@ TEST_F(Writes, NamespacesComeWithAnAccountAndMayNotAllGo) {
   EXPECT_THAT(late.body, HasSubstr("NamespaceTerminating"));
 }
 
+TEST_F(Writes, AnyObjectMayHoldTheWordsOfAnEnd) {
+  Post("/api/v1/namespaces", R"({"metadata":{"name":"odd","labels":{"deletionTimestamp":"x"}}})");
+  EXPECT_EQ(Ask("POST", "/api/v1/namespaces/odd/configmaps", R"({"metadata":{"name":"m"}})").status,
+            201);
+}
+
+// Whose a job is says the token and not the manifest.
+TEST_F(Writes, AJobIsWhoseTokenSubmittedIt) {
+  const std::string li = *tokens->Create({.name = "li", .namespaces = {"default"}});
+  const auto user_of = [](const json::value& job) {
+    const json::object& metadata = job.at("metadata").as_object();
+    if (!metadata.contains("annotations")) return std::string();
+    const json::object& annotations = metadata.at("annotations").as_object();
+    const json::value* user = annotations.if_contains("pondage.dev/user");
+    return user ? std::string(user->as_string()) : std::string();
+  };
+  const auto ask = [&](const char* method, const std::string& target, const std::string& body,
+                       const std::string& token) {
+    const std::string type =
+        std::string(method) == "PATCH" ? "application/merge-patch+json" : "application/json";
+    return Ask(method, target, body, type, "", token);
+  };
+  json::value job = json::parse(kJob);
+  job.at("metadata").as_object()["annotations"] = {{"pondage.dev/user", "bo"}};
+  const Response claimed = ask("POST", kJobs, json::serialize(job), li);
+  ASSERT_EQ(claimed.status, 201) << claimed.body;
+  EXPECT_EQ(user_of(json::parse(claimed.body)), "li");
+  ASSERT_EQ(claimed.headers.size(), 1u);
+  EXPECT_THAT(claimed.headers[0].second, HasSubstr("bo is ignored: the job is li's"));
+
+  const std::string path = kJobs + "/j";
+  for (const char* wish : {R"("bo")", R"("")", "null"}) {
+    const std::string body = std::string(R"({"metadata":{"annotations":{"x":)") +
+                             (*wish == 'n' ? R"("1")" : R"("2")") + R"(,"pondage.dev/user":)" +
+                             wish + "}}}";
+    EXPECT_EQ(user_of(Json(ask("PATCH", path, body, li))), "li") << wish;
+  }
+  const std::string moved = R"({"metadata":{"annotations":{"pondage.dev/user":"bo"}}})";
+  EXPECT_EQ(user_of(Json(ask("PATCH", path, moved, ""))), "bo") << "an administrator may";
+  EXPECT_EQ(user_of(Json(ask("PATCH", path, R"({"metadata":{"labels":{"a":"b"}}})", li))), "bo");
+
+  job.at("metadata").as_object()["name"] = "k";
+  EXPECT_EQ(user_of(Json(ask("POST", kJobs, json::serialize(job), ""))), "bo");
+  job = json::parse(kJob);
+  job.at("metadata").as_object()["name"] = "l";
+  EXPECT_EQ(user_of(Json(ask("POST", kJobs, json::serialize(job), ""))), "admin");
+}
+
+// By whatever field it is named: what a job used is charged to one queue.
+TEST_F(Writes, TheQueueOfAJobDoesNotChange) {
+  Post(kJobs, kJob);
+  const std::string path = kJobs + "/j";
+  const std::string label = R"({"metadata":{"labels":{"kueue.x-k8s.io/queue-name":"lab"}}})";
+  const std::string field = R"({"spec":{"runPolicy":{"schedulingPolicy":{"queue":"lab"}}}})";
+  EXPECT_THAT(json::serialize(Patch(path, label, 422)), HasSubstr("immutable"));
+  EXPECT_THAT(json::serialize(Patch(path, field, 422)), HasSubstr("immutable"));
+  Patch(path, R"({"spec":{"runPolicy":{"schedulingPolicy":{"queue":"default"}}}})");
+  Patch(path, label);
+}
+
 TEST_F(Writes, ClaimsAreBound) {
   const std::string claims = "/api/v1/namespaces/default/persistentvolumeclaims";
   const json::value claim = Post(claims, R"({"metadata":{"name":"c"},

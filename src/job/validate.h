@@ -49,7 +49,7 @@ struct Draft {
   std::string success_policy;
   std::optional<std::string> managed_by;
   std::optional<std::int64_t> ttl_s, deadline_s, backoff_limit, min_available;
-  std::optional<std::string> queue;  // schedulingPolicy.queue
+  std::optional<std::string> queue;  // where it stands, by whatever field
   bool dynamic_worker = false;       // enableDynamicWorker
   std::vector<FieldError> annotation_errors;
 };

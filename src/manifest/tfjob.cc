@@ -167,15 +167,14 @@ void DecodeRunPolicy(const Reader& in, job::Spec& out) {
   out.min_available = in.Object("schedulingPolicy").Int32("minAvailable");
 }
 
-void DecodeQueueOf(const Reader& root, job::Spec& out) {
+std::string QueueIn(const Reader& root) {
   const Reader policy = root.Object("spec").Object("runPolicy").Object("schedulingPolicy");
   const auto labels = root.Object("metadata").Texts("labels");
   const auto label = labels.find(std::string(kQueueLabel));
   if (const std::string named = policy.Text("queue"); !named.empty()) {
-    out.queue = named;
-  } else if (label != labels.end() && !label->second.empty()) {
-    out.queue = label->second;
+    return named;
   }
+  return label != labels.end() && !label->second.empty() ? label->second : job::Spec().queue;
 }
 
 // schedulingPolicy.priorityClass, else the highest priorityClassName of the templates.
@@ -222,7 +221,7 @@ job::Spec DecodeSpec(const Reader& root, const PriorityOf& priority_of) {
                                            {{"AllWorkers", job::SuccessPolicy::kAllWorkers}},
                                            job::SuccessPolicy::kDefault);
   DecodeRunPolicy(spec.Object("runPolicy"), out);
-  DecodeQueueOf(root, out);
+  out.queue = QueueIn(root);
   out.priority = PriorityIn(root, priority_of);
   Settings settings = ReadSettings(annotations);
   out.scope = settings.scope;
@@ -277,7 +276,7 @@ base::Result<job::Draft> DraftOf(const json::object& tfjob) {
   draft.backoff_limit = Widen(policy.Int32("backoffLimit"));
   policy.Flag("suspend");
   draft.min_available = Widen(scheduling.Int32("minAvailable"));
-  draft.queue = scheduling.MaybeText("queue");
+  draft.queue = QueueIn(root);
   scheduling.Text("priorityClass");
   metadata.Texts("labels");
   draft.annotation_errors = ReadSettings(metadata.Texts("annotations")).errors;
