@@ -99,8 +99,7 @@ Response Exec(const Request& request, const Route& route, const World& world) {
   auto talk = MakeExecTalk(*world.exec, *std::move(plan), std::move(seat));
   if (!talk) return ToResponse(FromError(talk.error(), *route.kind, route.name));
   // Its arguments may hold secrets.
-  spdlog::info("{} starts {:?} in {}/{}", request.identity.name, program, route.space,
-               route.name);
+  spdlog::info("{} starts {:?} in {}/{}", request.identity.name, program, route.space, route.name);
   Response response;
   response.status = 101;
   response.talk = *std::move(talk);

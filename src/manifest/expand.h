@@ -1,4 +1,4 @@
-// $(NAME) in the words and variables of a container, and how long they may become by it.
+// References $(NAME) in the words and variables of a container, and how long they may become.
 //
 // Pure.
 #pragma once

@@ -98,10 +98,10 @@ TEST_F(WorkCopy, CopiesWhatBelongsToIt) {
 TEST_F(WorkCopy, NothingOfAPoolsOwnDirectoryIsCopied) {
   Write("pondage.sqlite", "x");
   Write("pki/ca.key", "x");
-  Write("work/ml.a-1/deep/train.py", "x");
+  Write("replicas/ml.a-1/deep/train.py", "x");
   fs::create_directory_symlink(root_ / "src/pki", root_ / "link");
-  for (const std::string& inside :
-       {Source(), Source() + "/pki", Source() + "/work/ml.a-1/deep", (root_ / "link").string()}) {
+  for (const std::string& inside : {Source(), Source() + "/pki", Source() + "/replicas/ml.a-1/deep",
+                                    (root_ / "link").string()}) {
     const auto plan = PlanCopy(inside, {1000});
     ASSERT_FALSE(plan) << inside;
     EXPECT_EQ(plan.error().id, "PND-C010");
