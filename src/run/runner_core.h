@@ -103,6 +103,7 @@ class ShimRunner::Core {
   void Drop(const std::string& uid);
   void Spawned(const std::string& uid, pid_t child);
   void Reap(int handle);
+  void LookThenStart(const port::Launch& launch);
   Replica& TakeOver(const std::string& uid, Replica replica, bool was_running);
   void OnState(int connection, shim::State state);
   void OnClosed(int connection);
@@ -117,6 +118,9 @@ class ShimRunner::Core {
   void Order(Replica& replica);
   void Tick();
   void Look();
+  void Watch(const std::string& uid, const std::string& directory, bool report_present,
+             const std::optional<Rights>& rights);  // on the slow thread
+  void Unwatch(const port::Launch& launch);
   void Emit(port::Reading reading) { sink_(std::move(reading)); }
   void NoteRunning(const std::string& uid, const Replica& replica);
 
@@ -129,7 +133,8 @@ class ShimRunner::Core {
 
   // On the reactor's thread.
   std::map<std::string, Replica> replicas_;
-  std::map<std::string, port::Launch> waiting_;  // starts that wait for the shim before them
+  std::map<std::string, port::Launch>
+      waiting_;  // starts that wait for a look or for the shim before them
   // Starts that a server before this one carried out and this one took over, not ordered again yet.
   std::map<std::string, int> begun_;
   std::map<int, shim::State> strangers_;  // connected before they were adopted

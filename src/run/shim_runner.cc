@@ -63,6 +63,10 @@ void ShimRunner::Core::Start(const port::Launch& launch, int attempt) {
     CheckEnded(launch.uid);  // the start before this one must be told of first
   }
   known = Find(launch.uid);
+  if (attempt == 0 && !launch.checkpoint_dir.empty()) {
+    LookThenStart(launch);
+    return;
+  }
   const bool made = directory.Make();
   Descriptor lock =
       made && (known == nullptr || known->settled) ? directory.TakeLock() : Descriptor();
@@ -73,12 +77,14 @@ void ShimRunner::Core::Start(const port::Launch& launch, int attempt) {
   }
   waiting_.erase(launch.uid);
   if (!lock) {
+    Unwatch(launch);
     Emit(port::NotStarted{
         launch.uid, launch.start, "its directory " + directory.path() + " is in use", {}});
     return;
   }
   auto outcome = starter_.Start(launch, std::move(lock));
   if (auto* const refusal = std::get_if<port::NotStarted>(&outcome)) {
+    Unwatch(launch);
     Emit(std::move(*refusal));
     return;
   }
@@ -91,14 +97,35 @@ void ShimRunner::Core::Start(const port::Launch& launch, int attempt) {
   Spawned(launch.uid, std::get<pid_t>(outcome));
 }
 
+// What lies in the checkpoint directory is seen before the program can add to it: a program may
+// save within a millisecond.
+void ShimRunner::Core::LookThenStart(const port::Launch& launch) {
+  const auto asked = waiting_.find(launch.uid);
+  if (asked != waiting_.end() && asked->second.start >= launch.start) return;
+  waiting_[launch.uid] = launch;
+  slow_.Post([this, launch] {
+    Watch(launch.uid, launch.checkpoint_dir, false, RightsOf(launch));
+    reactor_.Post([this, launch] { Start(launch, 1); });
+  });
+}
+
+void ShimRunner::Core::Watch(const std::string& uid, const std::string& directory,
+                             bool report_present, const std::optional<Rights>& rights) {
+  checkpoints_.Watch(uid, directory, report_present, rights);
+  if (!std::exchange(looking_, true)) slow_.After(kTickMs, [this] { Look(); });
+}
+
+void ShimRunner::Core::Unwatch(const port::Launch& launch) {
+  if (launch.checkpoint_dir.empty()) return;
+  slow_.Post([this, uid = launch.uid] { checkpoints_.Unwatch(uid); });
+}
+
 ShimRunner::Core::Replica& ShimRunner::Core::TakeOver(const std::string& uid, Replica replica,
                                                       bool was_running) {
-  if (!replica.checkpoint_dir.empty()) {
-    slow_.Post(
-        [this, uid, directory = replica.checkpoint_dir, rights = replica.rights, was_running] {
-          checkpoints_.Watch(uid, directory, was_running, rights);
-          if (!std::exchange(looking_, true)) slow_.After(kTickMs, [this] { Look(); });
-        });
+  if (was_running && !replica.checkpoint_dir.empty()) {
+    slow_.Post([this, uid, directory = replica.checkpoint_dir, rights = replica.rights] {
+      Watch(uid, directory, true, rights);
+    });
   }
   if (!std::exchange(ticking_, true)) reactor_.After(kTickMs, [this] { Tick(); });
   Replica& taken = replicas_[uid] = std::move(replica);
@@ -312,6 +339,7 @@ void ShimRunner::Core::Expect(const Known& known) {
 bool ShimRunner::Core::Withdraw(const std::string& uid) {
   const auto waiting = waiting_.extract(uid);
   if (!waiting) return false;
+  Unwatch(waiting.mapped());
   Emit(port::NotStarted{uid, waiting.mapped().start, "it was stopped before it started", {}});
   return true;
 }
