@@ -187,7 +187,7 @@ class RunAs(unittest.TestCase):
         self.assertIn(f"cannot be reached by {self.name}", why)
 
     def test_nothing_is_made_in_what_is_mounted_around_a_mount(self):
-        roots = self.place / "roots"
+        roots = self.place / "around"
         roots.mkdir()
         (roots / "there").mkdir()
         host = {"name": "h", "hostPath": {"path": str(roots)}}
