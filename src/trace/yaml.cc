@@ -98,6 +98,8 @@ class Reader {
                                                          : workload_.jobs.front().submit;
     for (Field& field : written_) Write(field, first);
     SortBySubmission(workload_.jobs);
+    if (!workload_.jobs.empty() && workload_.jobs.back().submit - base::Instant{0} > kLongest)
+      jobs.Bad("jobs are submitted within a hundred years from 1970 on");
   }
 
   void TakeTrace(Field& field) {

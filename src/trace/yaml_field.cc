@@ -6,12 +6,7 @@
 
 namespace pondage::trace {
 
-namespace {
-
-// The same instant of every length of time that a file may state: sums stay far inside int64.
-constexpr base::Millis kLongest{3'155'760'000'000};
-
-}  // namespace
+namespace {}  // namespace
 
 Field Field::Root(std::string_view text) {
   YAML::Node node;

@@ -21,6 +21,9 @@
 
 namespace pondage::trace {
 
+// The longest length of time that a file may state, a hundred years: sums stay far inside int64.
+inline constexpr base::Millis kLongest{3'155'760'000'000};
+
 class Field {
  public:
   // Throws Wrong where the text is not YAML or its root is no map.
