@@ -42,8 +42,9 @@ struct ServerOptions {
   // May this TFJob's images be run here? The error says what is wrong and what there is. Null: any.
   std::function<base::Result<void>(const boost::json::object& tfjob)> admit_tfjob;
   std::function<std::string()> metrics;  // Prometheus text for /metrics; null: 404
-  // Paths below /pondage/v1/ that the host answers itself, to administrators, now or later (Stop()
-  // waits for it); false: not one of them. It is called on an IO thread and must return at once.
+  // Paths below /pondage/v1/ that the host answers itself, to whom access allows, now or later
+  // (Stop() waits for it); false: not one of them. It is called on an IO thread and must return at
+  // once.
   std::function<bool(const Request&, const Reply&)> own_view;
   port::Exec* exec = nullptr;  // null: no program can be started in a Pod; must outlive the server
 };

@@ -1,6 +1,6 @@
 #include "api/session.h"
 
-#include <fmt/chrono.h>
+#include <fmt/core.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -268,8 +268,6 @@ void Session::Answer(Response response, bool head_only) {
   if (streamed && (response.stream->Live() || !chunked_)) keep_alive_ = false;
   const auto reason = View(http::obsolete_reason(static_cast<http::status>(response.status)));
   out_ = fmt::format("HTTP/1.1 {} {}\r\n", response.status, reason);
-  AppendField(out_, "Date",
-              fmt::format("{:%a, %d %b %Y %H:%M:%S} GMT", fmt::gmtime(std::time({}))));
   AppendField(out_, "Content-Type", response.content_type);
   for (const auto& [name, value] : response.headers) AppendField(out_, name, value);
   if (!keep_alive_) AppendField(out_, "Connection", "close");

@@ -22,7 +22,6 @@
 
 #include "base/instant.h"
 #include "base/quantity.h"
-#include "base/result.h"
 
 namespace pondage::port {
 
@@ -122,19 +121,6 @@ class Runner {
   virtual void Adopt(const std::vector<Known>& known) = 0;
 
   virtual void Start(const Launch& launch) = 0;
-  // Start() of what is prepared first, or a refusal. A face whose programs are real calls neither
-  // on the caller's thread: preparing waits for file systems. Stop() and Kill() meanwhile are
-  // answered by NotStarted, and neither is called after that.
-  using Prepare = std::function<base::Result<Launch>()>;
-  using Refuse = std::function<void(const base::Error&)>;
-  virtual void StartPrepared(const std::string& /*uid*/, int /*start*/, const Prepare& prepare,
-                             const Refuse& refuse) {
-    if (const auto launch = prepare()) {
-      Start(*launch);
-    } else {
-      refuse(launch.error());
-    }
-  }
   virtual void Stop(const std::string& uid, base::Millis grace) = 0;  // SIGTERM, then SIGKILL
   virtual void Kill(const std::string& uid) = 0;
   // The exit of this start was taken for good (committed): its record may go. Logs stay until
