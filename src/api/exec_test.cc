@@ -11,6 +11,8 @@
 #include <boost/beast/websocket.hpp>
 #include <boost/beast/websocket/ssl.hpp>
 #include <cstdlib>
+#include <functional>
+#include <vector>
 
 #include "api/test_exec.h"
 #include "api/test_server.h"
@@ -79,13 +81,32 @@ class Client {
   }
   Ended ReadAll() {
     Ended ended;
-    for (std::string message = Read(); !message.empty(); message = Read()) {
-      if (message[0] == 1) ended.out += message.substr(1);
-      if (message[0] == 2) ended.err += message.substr(1);
-      if (message[0] == 3 && message.size() > 1) {
-        ended.status = json::parse(message.substr(1)).as_object();
-      }
-    }
+    for (std::string message = Read(); !message.empty(); message = Read()) Take(message, &ended);
+    return ended;
+  }
+  // Sends the messages in their order while it reads, until the server closes. A stream belongs to
+  // one thread, so the two take turns on this one.
+  Ended Exchange(const std::vector<std::string>& messages) {
+    Ended ended;
+    beast::flat_buffer buffer;
+    std::function<void(std::size_t)> write = [&](std::size_t next) {
+      if (next == messages.size()) return;
+      stream_.async_write(asio::buffer(messages[next]),
+                          [&write, next](const beast::error_code& error, std::size_t) {
+                            if (!error) write(next + 1);
+                          });
+    };
+    std::function<void()> read = [&] {
+      buffer.clear();
+      stream_.async_read(buffer, [&](const beast::error_code& error, std::size_t) {
+        if (error) return;
+        Take(beast::buffers_to_string(buffer.data()), &ended);
+        read();
+      });
+    };
+    write(0);
+    read();
+    io_.run();
     return ended;
   }
   int CloseCode() const { return stream_.reason().code; }
@@ -94,6 +115,14 @@ class Client {
   websocket::response_type answer;
 
  private:
+  static void Take(const std::string& message, Ended* ended) {
+    if (message[0] == 1) ended->out += message.substr(1);
+    if (message[0] == 2) ended->err += message.substr(1);
+    if (message[0] == 3 && message.size() > 1) {
+      ended->status = json::parse(message.substr(1)).as_object();
+    }
+  }
+
   const std::string token_;
   asio::io_context io_;
   asio::ssl::context tls_{asio::ssl::context::tls_client};
@@ -159,15 +188,11 @@ TEST_F(ExecOverSocket, InputOfAnySizeComesBackAsItWent) {
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7 + i / 251);
   Client client(server, server.guest);
   ASSERT_EQ(client.Open(kPods + "p/exec?command=cat&stdin=1&stdout=1"), 101);
-  std::thread writes([&] {
-    client.Send(0, bytes);
-    for (int i = 0; i < 100; ++i) client.Send(0, "x");
-    client.Send(0, "");
-    client.Send(9, "no such channel");
-    client.Send(static_cast<char>(255), std::string(1, '\0'));
-  });
-  const Ended ended = client.ReadAll();
-  writes.join();
+  std::vector<std::string> messages{std::string(1, '\0') + bytes};
+  messages.insert(messages.end(), 100, std::string("\0x", 2));
+  messages.insert(messages.end(),
+                  {std::string(1, '\0'), "\x09no such channel", std::string("\xff\0", 2)});
+  const Ended ended = client.Exchange(messages);
   EXPECT_EQ(ended.status.at("status"), "Success");
   EXPECT_TRUE(ended.out == bytes + std::string(100, 'x')) << ended.out.size();
 }

@@ -5,8 +5,8 @@
 //   POST   /pondage/v1/backup {path}
 //
 // Any thread. Who may see and do what, api decides; what is for administrators alone is left out of
-// an answer to others. What takes long (it starts a Python, it copies the store) is done on a thread
-// of its own kind, so that it holds up neither the API nor the other.
+// an answer to others. What takes long (it starts a Python, it copies the store) is done on a
+// thread of its own kind, so that it holds up neither the API nor the other.
 #pragma once
 
 #include <functional>
