@@ -27,8 +27,7 @@ class Server::Impl {
   ~Impl() { Stop(); }
 
   base::Result<void> Start() {
-    return transport_.Start({.address = options_.address,
-                             .port = options_.port,
+    return transport_.Start({.listener = std::move(options_.listener),
                              .certificate_pem = options_.certificate_pem,
                              .key_pem = options_.key_pem,
                              .threads = options_.threads,
@@ -55,7 +54,7 @@ class Server::Impl {
  private:
   void Post(std::function<void()> task) { transport_.Post(std::move(task)); }
 
-  const ServerOptions options_;
+  ServerOptions options_;
   Watchers watchers_;
   Api api_;
   Transport transport_;

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "api/listener.h"
 #include "api/request.h"
 #include "api/response.h"
 #include "api/tokens.h"
@@ -26,8 +27,7 @@
 namespace pondage::api {
 
 struct ServerOptions {
-  std::string address = "127.0.0.1";
-  std::uint16_t port = 0;  // 0: any; Server::port() tells
+  Listener listener;
   std::string certificate_pem;
   std::string key_pem;
   int threads = 2;
@@ -54,7 +54,7 @@ class Server {
   explicit Server(ServerOptions options);
   ~Server();  // stops
 
-  base::Result<void> Start();  // kUnavailable: the address is taken; kInvalid: certificate, address
+  base::Result<void> Start();  // once; kInvalid: certificate
   void Stop();
   std::uint16_t port() const;
   std::size_t watchers() const;  // streams that are open

@@ -280,7 +280,8 @@ struct TestServer : TestPorts {
   port::Exec* exec = nullptr;
   KeyPair authority = *MakeAuthority(RealNow());
   KeyPair certificate = *MakeServerCertificate(authority, {}, RealNow());
-  Server server{ServerOptions{.certificate_pem = certificate.certificate_pem,
+  Server server{ServerOptions{.listener = *Listener::On("127.0.0.1", 0),
+                              .certificate_pem = certificate.certificate_pem,
                               .key_pem = certificate.key_pem,
                               .store = store,
                               .writer = writer,

@@ -55,19 +55,10 @@ class Transport::Impl {
   base::Result<void> Open() {
     TRY_DO(SetCertificate(host_.options.certificate_pem, host_.options.key_pem));
     boost::system::error_code error;
-    const auto address = asio::ip::make_address(host_.options.address, error);
-    if (error) return Fail(Kind::kInvalid, "PND-A021", host_.options.address, "is no IP address");
-    const tcp::endpoint endpoint(address, host_.options.port);
-    acceptor_.open(endpoint.protocol(), error);
-    if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
-    if (!error) acceptor_.bind(endpoint, error);
-    if (!error) acceptor_.listen(4096, error);
-    if (error) {
-      return Fail(Kind::kUnavailable, "PND-A022",
-                  host_.options.address + ":" + std::to_string(host_.options.port),
-                  "cannot be listened on: " + error.message());
-    }
-    port_ = acceptor_.local_endpoint(error).port();
+    Listener& listener = host_.options.listener;
+    port_ = listener.port();
+    acceptor_.assign(listener.is_v6() ? tcp::v6() : tcp::v4(), listener.Release(), error);
+    if (error) return Fail(Kind::kUnavailable, "PND-A022", "", error.message());
     Accept();
     for (int i = 0; i < host_.options.threads; ++i) {
       threads_.emplace_back([this] { io_.run(); });

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/listener.h"
 #include "api/request.h"
 #include "api/response.h"
 #include "base/result.h"
@@ -22,8 +23,7 @@ namespace pondage::api {
 using Handler = std::function<void(Request, Reply)>;
 
 struct TransportOptions {
-  std::string address = "127.0.0.1";
-  std::uint16_t port = 0;  // 0: any
+  Listener listener;
   std::string certificate_pem;
   std::string key_pem;
   int threads = 2;

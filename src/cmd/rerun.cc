@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <filesystem>
+#include <memory>
 #include <set>
 
 #include "client/apply.h"
@@ -9,10 +11,15 @@
 #include "cmd/context.h"
 #include "cmd/mains.h"
 #include "phrase/phrase.h"
+#include "submission/work_copy.h"
 #include "terminal/trouble.h"
 
 namespace pondage::cmd {
 namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kWorkDir = "pondage.dev/workdir";
 
 // The images of a job by tag: what they stand for may have changed. One with a digest may not, and
 // a replica that names its interpreter itself runs with that one.
@@ -55,6 +62,24 @@ base::Result<void> CheckServed(Context& context, client::Client& client, const j
   return {};
 }
 
+// The new job gets a copy of what lies in the old one's working copy now, which goes with the old
+// one. Nothing where it runs elsewhere: in a directory of the user's own.
+base::Result<std::unique_ptr<submission::WorkCopy>> CopyOfCopy(Context& context,
+                                                               client::Client& client,
+                                                               const json::value& job) {
+  std::unique_ptr<submission::WorkCopy> copy;
+  const fs::path old = client::Text(job, {"metadata", "annotations", kWorkDir});
+  if (old.empty()) return copy;
+  TRY(const json::value info, client.Get("/pondage/v1/info"));
+  const std::string folder = submission::CopiesOf(client::Text(info, {"dataDir"}));
+  if (old.parent_path() != folder) return copy;
+  TRY(const auto limit, context.line().Size("copy-limit"));
+  TRY(auto plan, submission::PlanCopyOfCopy(old.string(), limit.value_or(submission::kCopyLimit)));
+  copy = std::make_unique<submission::WorkCopy>(
+      folder, client::Text(job, {"metadata", "namespace"}), std::move(plan));
+  return copy;
+}
+
 }  // namespace
 
 base::Result<int> RerunMain(Context& context) {
@@ -85,10 +110,19 @@ base::Result<int> RerunMain(Context& context) {
     TRY(const auto present, client::ListAll(*client, client::TfJobPath(space)));
     name = client::NextName(client::NumberlessStem(old), present);
   }
+  TRY(const auto copy, CopyOfCopy(context, *client, object));
+  const std::string old_copy = client::Text(object, {"metadata", "annotations", kWorkDir});
   const auto offer = [&](const std::string& wanted) -> base::Result<void> {
     metadata["name"] = wanted;
     again["metadata"] = metadata;
-    return client::Create(*client, client::TfJobPath(space), again).outcome;
+    json::object job = again;
+    if (copy) {
+      TRY_DO(copy->BelongTo(wanted));
+      submission::MoveJob(job, old_copy, copy->PathFor(wanted));
+    }
+    client::Creation creation = client::Create(*client, client::TfJobPath(space), std::move(job));
+    if (copy && (creation.outcome || creation.may_exist)) copy->Keep();
+    return std::move(creation.outcome);
   };
   TRY(name, client::UnderFreeName(name, chosen, offer));
   context.NoteWarnings();

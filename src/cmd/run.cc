@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 
@@ -27,7 +28,6 @@ using base::Fail;
 using base::Kind;
 
 const std::string kQueues = "/apis/pondage.dev/v1alpha1/queues/";
-constexpr const char* kCopies = "work";  // below the server's data directory
 
 // One `pondage run`, from its flags to the job's end.
 class Run {
@@ -80,7 +80,7 @@ base::Result<void> Run::FindServerFacts() {
   if (place_.user.empty() || place_.user == "admin") place_.user = LoginName();
   if (data_dir_.empty()) return {};
   here_ = access(data_dir_.c_str(), F_OK) == 0 || errno == EACCES;
-  const std::string copies = data_dir_ + "/" + kCopies;
+  const std::string copies = submission::CopiesOf(data_dir_);
   copies_ = access(copies.c_str(), W_OK | X_OK) == 0 ||
             (errno == ENOENT && access(data_dir_.c_str(), W_OK | X_OK) == 0);
   return {};
@@ -180,8 +180,18 @@ base::Result<void> Run::FindCopy() {
         "the working directory cannot be copied there: use --no-copy with a shared directory");
   }
   TRY(const auto limit, line_.Size("copy-limit"));
-  TRY(auto plan, submission::PlanCopy(folder_, limit.value_or(base::Bytes{std::int64_t{1} << 30})));
-  copy_.emplace(data_dir_ + "/" + kCopies, place_.space, std::move(plan));
+  TRY(auto plan, submission::PlanCopy(folder_, limit.value_or(submission::kCopyLimit)));
+  if (!plan.left_out.empty()) {
+    const std::vector<std::string> few(
+        plan.left_out.begin(),
+        plan.left_out.begin() + std::min<std::ptrdiff_t>(3, std::ssize(plan.left_out)));
+    context_.Warn(phrase::Fill(
+        screen_.Pick("{n:thing is|things are} not copied, being no file and no directory: {which}",
+                     "{n} 项既非文件也非目录, 不复制: {which}"),
+        {{"n", std::to_string(plan.left_out.size())},
+         {"which", terminal::Plain(terminal::Join(few, ", "))}}));
+  }
+  copy_.emplace(submission::CopiesOf(data_dir_), place_.space, std::move(plan));
   return {};
 }
 

@@ -22,6 +22,7 @@
 #include "api/server.h"
 #include "cmd/first_objects.h"
 #include "cmd/own_views.h"
+#include "cmd/premises.h"
 #include "loop/loop.h"
 #include "manifest/data.h"
 #include "manifest/tfjob.h"
@@ -30,7 +31,6 @@
 #include "run/log_files.h"
 #include "run/nvml_probe.h"
 #include "run/shim_runner.h"
-#include "run/virtual_probe.h"
 #include "store/sqlite_store.h"
 
 namespace pondage::cmd {
@@ -45,23 +45,6 @@ std::string NodeName() {
   for (char& letter : name)
     letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   return name.empty() ? "localhost" : name;
-}
-
-// "SRC:PATH" or "SRC:PATH:ro".
-base::Result<port::Mount> ParseMount(const std::string& text) {
-  const auto colon = text.find(':');
-  std::string target = colon == std::string::npos ? "" : text.substr(colon + 1);
-  const bool read_only = target.ends_with(":ro");
-  if (read_only) target.resize(target.size() - 3);
-  std::error_code error;
-  const fs::path source = fs::absolute(text.substr(0, colon), error);
-  const bool absolute = target.starts_with('/') && fs::path(target).lexically_normal() == target;
-  if (error || !absolute || target == "/" || !fs::exists(source, error)) {
-    return base::Fail(base::Kind::kInvalid, "PND-C002", text,
-                      "--mount takes SRC:PATH, an existing directory and an absolute path "
-                      "without '..'");
-  }
-  return port::Mount{source.string(), target, read_only};
 }
 
 // A file that holds this already is left alone: a server starts again on a full disk.
@@ -131,21 +114,17 @@ class Server::Parts {
 
   base::Result<void> Start(const Step& step);
 
-  std::string Url() const { return fmt::format("https://{}:{}", Host(), api_->port()); }
+  const std::string& url() const { return premises_->url; }
   std::string KubeconfigPath() const { return settings_.data_dir + "/kubeconfig"; }
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
-  std::string Host() const {
-    const bool any = settings_.address == "0.0.0.0" || settings_.address == "::";
-    const std::string host = any ? "127.0.0.1" : settings_.address;
-    return host.contains(':') ? "[" + host + "]" : host;
-  }
   base::Result<void> OpenDirectory();
   base::Result<void> OpenStore();
-  base::Result<void> FindGpus();
+  void FindGpus();
   base::Result<void> StartLoop();
   base::Result<void> StartApi();
+  base::Result<void> TellAddress();
   std::string PoolsNode() const;
   base::Result<api::KeyPair> ServerCertificate();
   void RenewCertificate();
@@ -158,6 +137,7 @@ class Server::Parts {
   void SweepDirectory();
 
   const ServeSettings settings_;
+  std::optional<Premises> premises_;
   std::vector<std::string> warnings_;
   std::string admin_;  // token
   SystemClock clock_;
@@ -203,12 +183,13 @@ Server::Parts::~Parts() {
 
 base::Result<void> Server::Parts::Start(const Step& step) {
   constexpr int kSteps = 5;
+  TRY(premises_, FindPremises(settings_));
   step(1, kSteps, "data directory " + settings_.data_dir);
   TRY_DO(OpenDirectory());
   step(2, kSteps, "store");
   TRY_DO(OpenStore());
   step(3, kSteps, "GPUs");
-  TRY_DO(FindGpus());
+  FindGpus();
   step(4, kSteps, "jobs that are known");
   TRY_DO(StartLoop());
   step(5, kSteps, "API");
@@ -254,12 +235,11 @@ base::Result<void> Server::Parts::OpenStore() {
   return StoreFirstObjects(*store_, clock_.Now());
 }
 
-base::Result<void> Server::Parts::FindGpus() {
-  if (!settings_.virtual_gpus.empty()) {
-    TRY(auto declared, run::VirtualProbe::Declare(settings_.virtual_gpus));
-    probe_ = std::make_unique<run::VirtualProbe>(std::move(declared));
+void Server::Parts::FindGpus() {
+  if (premises_->declared_gpus) {
+    probe_ = std::move(premises_->declared_gpus);
     warnings_.push_back("the GPUs are virtual: declared by --virtual-gpus, no device behind them");
-    return {};
+    return;
   }
   auto nvml = run::NvmlProbe::Load();
   if (nvml) {
@@ -268,7 +248,6 @@ base::Result<void> Server::Parts::FindGpus() {
     warnings_.push_back("no NVIDIA GPU is found (" + nvml.error().message +
                         "); jobs that ask for GPUs will wait. To try without: --virtual-gpus 2");
   }
-  return {};
 }
 
 base::Result<void> Server::Parts::StartLoop() {
@@ -279,14 +258,11 @@ base::Result<void> Server::Parts::StartLoop() {
   if (!not_limited_.empty()) {
     warnings_.push_back("not every limit of a job is enforced: " + not_limited_);
   }
-  agent::LaunchSettings launch{.data_dir = settings_.data_dir, .python_dir = settings_.python_dir};
-  for (const std::string& text : settings_.mounts) {
-    TRY(port::Mount mount, ParseMount(text));
-    launch.mounts.push_back(std::move(mount));
-  }
-  if (!settings_.run_as.empty()) {
-    TRY(launch.run_as, agent::AccountNamed(settings_.run_as));
-  } else if (geteuid() == 0) {
+  agent::LaunchSettings launch{.data_dir = settings_.data_dir,
+                               .mounts = premises_->mounts,
+                               .run_as = premises_->run_as,
+                               .python_dir = settings_.python_dir};
+  if (!launch.run_as && geteuid() == 0) {
     warnings_.push_back(
         "jobs run as root: whoever may submit a job is root here. To name an "
         "account for them: --run-as USER");
@@ -391,8 +367,7 @@ base::Result<void> Server::Parts::StartApi() {
   TRY(tokens_, api::TokenStore::Open(settings_.data_dir + "/tokens.json"));
   TRY(const api::KeyPair certificate, ServerCertificate());
   api_ = std::make_unique<api::Server>(api::ServerOptions{
-      .address = settings_.address,
-      .port = static_cast<std::uint16_t>(settings_.port),
+      .listener = std::move(premises_->listener),
       .certificate_pem = certificate.certificate_pem,
       .key_pem = certificate.key_pem,
       .max_connections = MostConnections(),
@@ -416,12 +391,24 @@ base::Result<void> Server::Parts::StartApi() {
       .own_view = [this](const api::Request& request,
                          const api::Reply& reply) { return views_->Answer(request, reply); },
       .exec = &runner_->Execs()});
-  TRY_DO(KeepAdmin());  // before anybody is told that the server is ready
-  TRY_DO(api_->Start());
+  TRY_DO(KeepAdmin());
   certificate_pem_ = certificate.certificate_pem;
-  TRY_DO(Keep(KubeconfigPath(), api::Kubeconfig(Url(), authority_.certificate_pem, admin_)));
-  TRY_DO(Keep(settings_.data_dir + "/address", Url() + "\n"));  // last: whoever waits looks here
+  TRY_DO(TellAddress());
+  TRY_DO(api_->Start());  // now it says that it is ready
   housekeeping_ = std::thread([this] { RunHousekeeping(); });
+  return {};
+}
+
+// On a full disk a server must start again, for deleting makes room: what an earlier one wrote is
+// then left as it is.
+base::Result<void> Server::Parts::TellAddress() {
+  const std::string kubeconfig = api::Kubeconfig(url(), authority_.certificate_pem, admin_);
+  auto kept = Keep(KubeconfigPath(), kubeconfig);
+  if (kept) kept = Keep(AddressFile(settings_.data_dir), url() + "\n");
+  std::error_code error;
+  if (kept || !fs::exists(KubeconfigPath(), error)) return kept;
+  warnings_.push_back(fmt::format("{} {}; clients find this server at {}", kept.error().object,
+                                  kept.error().message, url()));
   return {};
 }
 
@@ -485,7 +472,7 @@ base::Result<std::unique_ptr<Server>> Server::Start(const ServeSettings& setting
 }
 
 std::string Server::url() const {
-  return parts_->Url();
+  return parts_->url();
 }
 std::string Server::kubeconfig() const {
   return parts_->KubeconfigPath();

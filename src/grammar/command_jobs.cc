@@ -262,9 +262,13 @@ const std::vector<Command> kSteering = {
      "JOB",
      "a new job with the same specification",
      "用同样的规格新建一个作业",
-     "",
-     "",
+     "A job that ran in a working copy runs again in a copy of its own, made of what lies there "
+     "now: code, outputs and checkpoints. The old job may be deleted.",
+     "在工作副本中运行的作业, 重新运行时得到自己的副本, 内容取自原副本的现状: 代码, "
+     "输出和检查点。原作业可以删除。",
      {{"name", 0, "NAME", "its name", "新作业名"},
+      {"copy-limit", 0, "SIZE", "largest working copy (default 1Gi)",
+       "工作副本的最大大小 (默认 1Gi)"},
       {"same-digest", 0, "", "only with what served its images then (PND-E006)",
        "镜像对应的环境必须与当时相同 (PND-E006)"}},
      {{"pondage rerun mnist-7", "", ""}},

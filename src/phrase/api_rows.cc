@@ -66,11 +66,13 @@ constexpr std::array kRows = std::to_array<Message>({
     {"PND-A022",
      {"the address cannot be listened on", "无法监听该地址"},
      {},
-     {"Another program listens there, the address is not this machine's, or the port needs more "
-      "rights.",
-      "该地址已被其他程序监听, 不属于本机, 或端口需要更高权限。"},
-     {"Use port 0 for a free one; the chosen port is written into the data directory.",
-      "使用端口 0 自动选择; 选中的端口写在数据目录中。"},
+     {"Another program listens there (perhaps a pool that runs already: pondage top), the address "
+      "is not this machine's, or the port needs more rights. Nothing was changed.",
+      "该地址已被其他程序监听 (可能资源池已在运行: pondage top), 不属于本机, "
+      "或端口需要更高权限。没有做任何改动。"},
+     {"Use port 0 for a free one; the chosen port is written into the data directory, and the next "
+      "start takes it again when it is free.",
+      "使用端口 0 自动选择; 选中的端口写在数据目录中, 下次启动时若空闲则继续使用。"},
      {"pondage serve --listen 127.0.0.1:0", "pondage serve --listen 127.0.0.1:0"}},
     {"PND-A023",
      {"a private file cannot be read or written", "私有文件无法读写"},

@@ -192,6 +192,10 @@ base::Result<CopyPlan> PlanCopy(const std::string& directory, base::Bytes limit)
         Kind::kInvalid, "PND-C010", "",
         fmt::format("cannot copy {}: {} is a pool's data directory", directory, pool.string()));
   }
+  return PlanCopyOfCopy(directory, limit);
+}
+
+base::Result<CopyPlan> PlanCopyOfCopy(const std::string& directory, base::Bytes limit) {
   const Ignore ignore(client::ReadWholeFile(directory + "/.pondageignore").value_or(""));
   CopyPlan plan;
   plan.source = directory;
@@ -217,8 +221,10 @@ base::Result<CopyPlan> PlanCopy(const std::string& directory, base::Bytes limit)
       plan.files.push_back(path);
       plan.size += base::Bytes{size};
       by_top[path.substr(0, path.find('/'))] += size;
+    } else {
+      plan.left_out.push_back(path);
     }
-    if (plan.files.size() > kMostFiles || plan.directories.size() > kMostFiles) {
+    if (std::max({plan.files.size(), plan.directories.size(), plan.left_out.size()}) > kMostFiles) {
       return Fail(Kind::kInvalid, "PND-C011", "",
                   fmt::format("{} holds more than {} files\nlargest: {}", directory, kMostFiles,
                               Largest(by_top)));
@@ -234,6 +240,7 @@ base::Result<CopyPlan> PlanCopy(const std::string& directory, base::Bytes limit)
   }
   std::ranges::sort(plan.directories);
   std::ranges::sort(plan.files);
+  std::ranges::sort(plan.left_out);
   return plan;
 }
 
@@ -271,6 +278,42 @@ base::Result<void> MakeCopy(const CopyPlan& plan, const std::string& target) {
     if (error) return fail(to.string(), error);
   }
   return {};
+}
+
+std::string CopiesOf(const std::string& data_dir) {
+  return data_dir + "/work";
+}
+
+namespace {
+
+void MovePath(json::value* path, const std::string& from, const std::string& to) {
+  if (path == nullptr || !path->is_string()) return;
+  const std::string text(path->get_string());
+  if (text == from || text.starts_with(from + "/")) *path = to + text.substr(from.size());
+}
+
+}  // namespace
+
+void MoveJob(json::object& job, const std::string& from, const std::string& to) {
+  const auto inner = [](json::value& value, const char* pointer) {
+    boost::system::error_code absent;
+    return value.find_pointer(pointer, absent);
+  };
+  json::value whole(std::move(job));
+  for (const char* const note : {"workdir", "checkpoint-dir"}) {
+    MovePath(inner(whole, (std::string("/metadata/annotations/pondage.dev~1") + note).c_str()),
+             from, to);
+  }
+  json::value* const roles = inner(whole, "/spec/tfReplicaSpecs");
+  if (roles != nullptr && roles->is_object()) {
+    for (auto& [role, spec] : roles->get_object()) {
+      json::value* const containers = inner(spec, "/template/spec/containers");
+      if (containers == nullptr || !containers->is_array()) continue;
+      for (json::value& container : containers->get_array())
+        MovePath(inner(container, "/workingDir"), from, to);
+    }
+  }
+  job = std::move(whole.get_object());
 }
 
 namespace {

@@ -13,8 +13,11 @@
 
 #include "base/quantity.h"
 #include "base/result.h"
+#include "client/json.h"
 
 namespace pondage::submission {
+
+namespace json = boost::json;
 
 class Ignore {
  public:
@@ -35,11 +38,22 @@ struct CopyPlan {
   std::string source;
   std::vector<std::string> directories;  // relative, parents first
   std::vector<std::string> files;        // relative; regular files and symbolic links
+  std::vector<std::string> left_out;     // relative; sockets, pipes and devices
   base::Bytes size;
 };
 
 // PND-C011, naming what is largest, when it would be over `limit` or 100,000 files.
 base::Result<CopyPlan> PlanCopy(const std::string& directory, base::Bytes limit);
+// Of a copy that another job runs in, as it lies there now.
+base::Result<CopyPlan> PlanCopyOfCopy(const std::string& copy, base::Bytes limit);
+
+inline constexpr base::Bytes kCopyLimit{std::int64_t{1} << 30};  // where no other is given
+
+// Where the copies lie, below a server's data directory.
+std::string CopiesOf(const std::string& data_dir);
+
+// A TFJob that ran in the copy `from`, or below it, is to run in `to`.
+void MoveJob(json::object& job, const std::string& from, const std::string& to);
 
 // Into `target`, which must not exist; it and what it holds are readable by the owner only.
 // Whatever was made is taken away again on an error.

@@ -95,6 +95,50 @@ TEST_F(WorkCopy, CopiesWhatBelongsToIt) {
   EXPECT_EQ(facts.st_mode & 077u, 0u) << "nobody else may look into it";
 }
 
+TEST_F(WorkCopy, WhatIsNoFileIsNamed) {
+  Write("a.py", "x");
+  ASSERT_EQ(mkfifo((Source() + "/pipe").c_str(), 0600), 0);
+  const auto plan = PlanCopy(Source(), {1000});
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(plan->files, std::vector<std::string>{"a.py"});
+  EXPECT_EQ(plan->left_out, std::vector<std::string>{"pipe"});
+}
+
+TEST_F(WorkCopy, ACopyIsCopiedFromBelowAPool) {
+  Write("pondage.sqlite", "x");
+  Write("work/ml.a-xyz/train.py", "x");
+  const auto plan = PlanCopyOfCopy(Source() + "/work/ml.a-xyz", {1000});
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(plan->files, std::vector<std::string>{"train.py"});
+}
+
+TEST(MoveJob, ChangesEveryPlaceInsideTheCopyAndNoOther) {
+  const auto job = [](const std::string& copy) {
+    const std::string text = R"({"metadata":{"annotations":{
+      "pondage.dev/workdir":"COPY","pondage.dev/checkpoint-dir":"COPY/ckpt","note":"COPY"}},
+      "spec":{"tfReplicaSpecs":{
+        "Chief":{"template":{"spec":{"containers":[{"workingDir":"COPY"},{"name":"b"}]}}},
+        "PS":{"template":{}},
+        "Worker":{"template":{"spec":{"containers":[{"workingDir":"COPY/deep"},
+                                                    {"workingDir":"COPY-2"}]}}}}}})";
+    std::string out = text;
+    for (std::size_t at = 0; (at = out.find("COPY", at)) != std::string::npos;)
+      out.replace(at, 4, copy);
+    return json::parse(out).as_object();
+  };
+  json::object moved = job("/data/work/ml.a-x");
+  MoveJob(moved, "/data/work/ml.a-x", "/data/work/ml.a-2-y");
+  json::object want = job("/data/work/ml.a-2-y");
+  want["metadata"].as_object()["annotations"].as_object()["note"] = "/data/work/ml.a-x";
+  want["spec"]
+      .at_pointer("/tfReplicaSpecs/Worker/template/spec/containers/1")
+      .as_object()["workingDir"] = "/data/work/ml.a-x-2";
+  EXPECT_EQ(moved, want);
+  json::object bare{{"spec", 1}};
+  MoveJob(bare, "/a", "/b");
+  EXPECT_EQ(bare, (json::object{{"spec", 1}}));
+}
+
 TEST_F(WorkCopy, NothingOfAPoolsOwnDirectoryIsCopied) {
   Write("pondage.sqlite", "x");
   Write("pki/ca.key", "x");

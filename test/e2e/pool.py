@@ -82,22 +82,14 @@ class Pool:
 
     def start(self):
         command = [PONDAGE, "serve", "--data", str(self.data), "--listen", "127.0.0.1:0", *self.flags]
-        before = self.address()
         with open(self.root / "serve.log", "ab") as log:
             self.server = subprocess.Popen(command, stdout=log, stderr=log, env=self.env)
-        eventually("the server is ready", lambda: self.ready(before))
+        eventually("the server is ready", self.ready)
 
-    def address(self):
-        """What the server writes last of all; its time tells one server's from that of the next."""
-        try:
-            return (self.data / "kubeconfig").stat().st_mtime_ns
-        except FileNotFoundError:
-            return None
-
-    def ready(self, before=None):
+    def ready(self):
         if self.server.poll() is not None:
             raise AssertionError("the server ended:\n" + self.log())
-        return self.address() != before and self.ask("/readyz") is not None
+        return (self.data / "address").exists() and self.ask("/readyz") is not None
 
     def log(self):
         return (self.root / "serve.log").read_text(errors="replace")[-4000:]

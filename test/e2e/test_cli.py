@@ -9,6 +9,7 @@ import re
 import subprocess
 import unittest
 import venv
+from pathlib import Path
 
 import pool as pools
 import junit
@@ -196,6 +197,28 @@ class CommandLine(unittest.TestCase):
             copy = self.pool.job(name)["metadata"]["annotations"]["pondage.dev/workdir"]
             self.assertTrue(os.path.basename(copy).startswith(f"default.{name}-"), (name, copy))
             self.assertEqual(self.pool.pondage("logs", name).stdout, copy + "\n")
+
+    def test_a_rerun_has_a_copy_of_its_own(self):
+        work = self.pool.root / "again"
+        work.mkdir()
+        (work / "train.sh").write_text("echo x >>ran; pwd")
+        self.pool.run("sh", "-c", f"cd {work} && exec \"$0\" \"$@\"", pools.PONDAGE, "run", "--yes", "--image", "fake",
+                      "--checkpoint-dir", "ckpt", "--name", "again-1", "--", "sh", "train.sh")
+        notes = lambda name: self.pool.job(name)["metadata"]["annotations"]
+        copy = lambda name: Path(notes(name)["pondage.dev/workdir"])
+        for old, new, goes in (("again-1", "again-2", "again-1"), ("again-2", "again-3", "again-3")):
+            self.assertEqual(self.ask(f"rerun {old}").stdout, new + "\n")
+            self.pool.await_condition(new, "Succeeded")
+            self.assertEqual(self.pool.pondage("logs", new).stdout, f"{copy(new)}\n")
+            self.assertEqual(notes(new)["pondage.dev/checkpoint-dir"], f"{copy(new)}/ckpt")
+            self.assertEqual((copy(new) / "ran").read_text(), (copy(old) / "ran").read_text() + "x\n")
+            gone, stays = copy(goes), copy(old if goes == new else new)
+            self.pool.pondage("delete", "--yes", goes)
+            pools.eventually("its copy is gone", lambda: not gone.exists())
+            self.assertTrue((stays / "train.sh").exists(), "the other's is not")
+        large = self.ask("rerun again-2 --copy-limit 1")
+        self.assertIn("PND-C011", large.stderr)
+        self.assertEqual(self.pool.job("again-4"), {})
 
     def test_many_at_once_with_one_key_are_one_job(self):
         names = self.at_once(5, "--idempotency-key", "once")

@@ -22,7 +22,7 @@ from pool import PONDAGE, Pool, eventually, tfjob
 
 
 class Wrapped(Pool):
-    """A pool whose server is started by `wrap`, on a port that stays."""
+    """A pool whose server is started by `wrap`."""
 
     def __init__(self, *wrap, port=0):
         super().__init__()
@@ -30,11 +30,14 @@ class Wrapped(Pool):
         self.port = port
 
     def start(self):
+        self.begin()
+        eventually("the server is ready", self.ready)
+
+    def begin(self):
         command = [*self.wrap, PONDAGE, "serve", "--data", str(self.data), "--listen", f"127.0.0.1:{self.port}",
                    "--restart-delay", "1s", "--virtual-gpus", "4"]
         with open(self.root / "serve.log", "ab") as log:
             self.server = subprocess.Popen(command, stdout=log, stderr=log, env=self.env)
-        eventually("the server is ready", self.ready)
 
 
 class Fault(unittest.TestCase):
@@ -352,7 +355,6 @@ class Machine(Fault):
 class Followed(Fault):
     def test_who_follows_a_log_misses_nothing_when_the_server_returns(self):
         pool = self.pool(Wrapped())
-        pool.port = raw.address(pool)[1]
         raw.create(pool, tfjob("talks", ["sh", "-c", "i=0; while :; do i=$((i+1)); echo line $i; sleep 0.02; done"]))
         pool.await_log("talks-worker-0", "line 20\n")
 
@@ -405,10 +407,7 @@ class Disk(Fault):
 
     def test_a_full_disk_stops_nothing_for_ever(self):
         disk = self.small_disk()
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        pool = Wrapped(port=port)
+        pool = Wrapped()
         pool.data = disk / "data"
         pool.env["KUBECONFIG"] = str(pool.data / "kubeconfig")
         self.pool(pool)
@@ -433,8 +432,17 @@ class Disk(Fault):
         gate.touch()  # it ends while nothing can be written
         eventually("its program is gone", lambda: not pool.programs(), 10)
         self.assertEqual(raw.ask(pool, "GET", raw.JOBS)[0], 200, "reading goes on")
+        port = raw.address(pool)[1]
         pool.crash()
+        with socket.create_server(("127.0.0.1", port)):  # another took its port meanwhile
+            pool.port = self.other_port()
+            pool.begin()
+            eventually("it starts all the same", lambda: f"find this server at https://127.0.0.1:{pool.port}" in
+                       raw.log_of(pool))
+            pool.crash()
+        pool.port = 0
         pool.start()  # ... and so does starting
+        self.assertEqual(raw.address(pool)[1], port, "where everybody looks for it")
         self.assertLess(raw.log_of(pool).count("the disk is full"), 12, "the log is not flooded")
 
         os.unlink(disk / "ballast")
@@ -444,6 +452,11 @@ class Disk(Fault):
         there = {job["metadata"]["name"] for job in raw.ask(pool, "GET", raw.JOBS)[1]["items"]}
         for index, (status, _) in enumerate(answers):
             self.assertEqual(f"more-{index}" in there, status == 201, "what was answered holds")
+
+    def other_port(self):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            return probe.getsockname()[1]
 
     def pressed(self, pool):
         node = raw.ask(pool, "GET", "/api/v1/nodes")[1]["items"][0]

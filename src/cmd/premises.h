@@ -1,0 +1,36 @@
+// What `serve` can find out before it touches its data directory: that its address is free, and
+// that what its flags name is there. A start that is refused by it leaves nothing behind.
+//
+// A value, made once at the start.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/account.h"
+#include "api/listener.h"
+#include "base/result.h"
+#include "cmd/server.h"
+#include "port/gpu_probe.h"
+#include "port/runner.h"
+
+namespace pondage::cmd {
+
+struct Premises {
+  api::Listener listener;
+  std::string url;
+  std::vector<port::Mount> mounts;
+  std::optional<agent::Account> run_as;
+  std::unique_ptr<port::GpuProbe> declared_gpus;  // null: none are declared
+};
+
+// Where the flags leave the port open, the one that the last server on this directory had comes
+// first: a kubeconfig stays good.
+base::Result<Premises> FindPremises(const ServeSettings& settings);
+
+// The file that tells it.
+std::string AddressFile(const std::string& data_dir);
+
+}  // namespace pondage::cmd
