@@ -106,8 +106,8 @@ TEST_F(WorkCopy, WhatIsNoFileIsNamed) {
 
 TEST_F(WorkCopy, ACopyIsCopiedFromBelowAPool) {
   Write("pondage.sqlite", "x");
-  Write("work/ml.a-xyz/train.py", "x");
-  const auto plan = PlanCopyOfCopy(Source() + "/work/ml.a-xyz", {1000});
+  Write("old/ml.a-xyz/train.py", "x");
+  const auto plan = PlanCopyOfCopy(Source() + "/old/ml.a-xyz", {1000});
   ASSERT_TRUE(plan) << plan.error().message;
   EXPECT_EQ(plan->files, std::vector<std::string>{"train.py"});
 }
@@ -126,13 +126,13 @@ TEST(MoveJob, ChangesEveryPlaceInsideTheCopyAndNoOther) {
       out.replace(at, 4, copy);
     return json::parse(out).as_object();
   };
-  json::object moved = job("/data/work/ml.a-x");
-  MoveJob(moved, "/data/work/ml.a-x", "/data/work/ml.a-2-y");
-  json::object want = job("/data/work/ml.a-2-y");
-  want["metadata"].as_object()["annotations"].as_object()["note"] = "/data/work/ml.a-x";
+  json::object moved = job("/data/copies/ml.a-x");
+  MoveJob(moved, "/data/copies/ml.a-x", "/data/copies/ml.a-2-y");
+  json::object want = job("/data/copies/ml.a-2-y");
+  want["metadata"].as_object()["annotations"].as_object()["note"] = "/data/copies/ml.a-x";
   want["spec"]
       .at_pointer("/tfReplicaSpecs/Worker/template/spec/containers/1")
-      .as_object()["workingDir"] = "/data/work/ml.a-x-2";
+      .as_object()["workingDir"] = "/data/copies/ml.a-x-2";
   EXPECT_EQ(moved, want);
   json::object bare{{"spec", 1}};
   MoveJob(bare, "/a", "/b");
