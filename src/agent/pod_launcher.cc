@@ -70,6 +70,7 @@ PodLauncher::PodLauncher(LaunchSettings settings, DataOf data_of)
       data_of_(std::move(data_of)),
       environments_(settings_.data_dir),
       copies_(settings_.data_dir),
+      claims_(settings_.data_dir),
       server_(AccountOf(geteuid())) {
   REQUIRE(settings_.data_dir.starts_with('/'));
   if (server_.user != 0) server_.group = getegid();

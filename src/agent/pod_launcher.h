@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "agent/account.h"
+#include "agent/claims.h"
 #include "agent/environments.h"
 #include "agent/work_copies.h"
 #include "manifest/pod.h"
@@ -32,7 +33,7 @@ struct LaunchSettings {
 
 class PodLauncher : public port::Launcher {
  public:
-  // Data of a ConfigMap or Secret: (kind, namespace, name).
+  // Data of a ConfigMap or Secret, `uid` of a PersistentVolumeClaim: (kind, namespace, name).
   using DataOf = std::function<std::optional<std::map<std::string, std::string>>(
       const std::string& kind, const std::string& space, const std::string& name)>;
 
@@ -45,6 +46,8 @@ class PodLauncher : public port::Launcher {
   base::Result<void> MayUse(const std::string& own_prefix, const std::string& image) const;
   // Removes the job's working copy, when it lies below the data directory.
   void Discard(const std::string& job_body) override;
+  void DropClaim(const std::string& uid) override { claims_.Drop(uid); }
+  const Claims& claims() const { return claims_; }
 
  private:
   struct Pod;
@@ -56,6 +59,7 @@ class PodLauncher : public port::Launcher {
   DataOf data_of_;
   Environments environments_;
   WorkCopies copies_;
+  Claims claims_;
   Account server_;
 };
 

@@ -63,6 +63,8 @@ class LauncherTest : public ::testing::Test {
               if (kind == "configmaps" && name == "words")
                 return {{{"a.txt", "alpha"}, {"b.txt", "beta"}}};
               if (kind == "secrets" && name == "key") return {{{"token", "hush"}}};
+              if (kind == "persistentvolumeclaims" && name == "results")
+                return {{{"uid", "claim-uid-1"}}};
               return std::nullopt;
             }};
   }
@@ -185,7 +187,7 @@ TEST_F(LauncherTest, MakesVolumes) {
   struct stat status{};
   ASSERT_EQ(stat(mounts[3].source.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777u, 0700u);
-  EXPECT_EQ(mounts[4].source, data_ / "claims/ml/results/run/1");
+  EXPECT_EQ(mounts[4].source, data_ / "persistent/claim-uid-1/run/1");
   EXPECT_TRUE(fs::is_directory(mounts[4].source));
 }
 

@@ -98,13 +98,13 @@ TEST_F(SweepTest, WhatNoStoredObjectOwnsGoes) {
   }
   fs::create_directories(data_ / "volumes/secrets-alone");
   fs::create_directories(data_ / "volumes" / UidOf("here", 2));
-  fs::create_directories(data_ / "claims/ml/results");
+  fs::create_directories(data_ / "persistent/some-claim");
   ASSERT_TRUE(Pass());
   EXPECT_THAT(erased_, UnorderedElementsAre(UidOf("here", 3), UidOf("gone", 1), "secrets-alone"));
   EXPECT_TRUE(fs::exists(owned));
   EXPECT_FALSE(fs::exists(orphan));
   EXPECT_TRUE(fs::exists(fresh)) << "its job is still to be submitted";
-  EXPECT_TRUE(fs::exists(data_ / "claims/ml/results"));
+  EXPECT_TRUE(fs::exists(data_ / "persistent/some-claim"));
 }
 
 TEST_F(SweepTest, WhatCannotBeReadMayOwnAnything) {

@@ -10,8 +10,10 @@
 #include <system_error>
 #include <utility>
 
+#include "agent/claims.h"
 #include "agent/reach.h"
 #include "base/mount_target.h"
+#include "manifest/needs.h"
 #include "run/replica_dir.h"
 #include "shim/files.h"
 
@@ -133,6 +135,35 @@ base::Result<fs::path> MakeData(const manifest::PodProgram::VolumeMount& mount,
   return made;
 }
 
+// Root's own, as long as no job's account had it, becomes the account's: a server that was told
+// later whose account jobs run under goes on with what it has.
+base::Result<void> GiveClaim(const fs::path& directory, const VolumePlace& place) {
+  const run::Descriptor file(
+      open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status{};
+  if (!file || fstat(file.get(), &status) != 0)
+    return std::unexpected(Unusable(directory, "cannot be read"));
+  if (!place.give || status.st_uid != geteuid() || place.account.user == geteuid()) return {};
+  if (fchown(file.get(), place.account.user, place.account.group) == 0) return {};
+  return std::unexpected(Unusable(directory, "cannot be given to " + place.account.name));
+}
+
+base::Result<fs::path> MakeClaim(const manifest::PodProgram::VolumeMount& mount,
+                                 const VolumePlace& place, const manifest::DataOf& read) {
+  const auto claim = read(manifest::StorageOf(job::Need::Kind::kClaim), mount.name);
+  const auto uid =
+      claim ? claim->find("uid") : std::map<std::string, std::string>::const_iterator{};
+  if (!claim || uid == claim->end() || !Claims::IsUid(uid->second)) {
+    return base::Fail(base::Kind::kNotFound, "PND-M008", mount.target,
+                      "PersistentVolumeClaim " + mount.name + " does not exist");
+  }
+  const fs::path directory = Claims::Of(place.data_dir, uid->second);
+  mkdir(directory.parent_path().c_str(), 0711);  // who may look into one is told which
+  TRY_DO(MakeDirectory(directory, place));
+  TRY_DO(GiveClaim(directory, place));
+  return directory;
+}
+
 base::Result<fs::path> MakeSource(const manifest::PodProgram::VolumeMount& mount,
                                   std::size_t number, const VolumePlace& place,
                                   const manifest::DataOf& read) {
@@ -146,10 +177,7 @@ base::Result<fs::path> MakeSource(const manifest::PodProgram::VolumeMount& mount
       return directory;
     }
     case Source::kClaim: {
-      if (!IsInner(mount.name) || !IsInner(place.space)) break;
-      const fs::path directory = fs::path(place.data_dir) / "claims" / place.space / mount.name;
-      TRY_DO(MakeDirectory(directory, place));
-      return directory;
+      return MakeClaim(mount, place, read);
     }
     case Source::kConfigMap:
     case Source::kSecret: {

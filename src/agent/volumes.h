@@ -1,7 +1,7 @@
 // The volumes of a Pod as directories and files of this machine.
 //
 // One thread. Below the data directory: `volumes/<pod uid>/` for what lives as long as the Pod,
-// `claims/<namespace>/<name>/` for what outlives it.
+// `persistent/<claim uid>/` for what outlives it.
 #pragma once
 
 #include <optional>

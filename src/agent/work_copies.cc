@@ -6,9 +6,8 @@
 
 #include <cstring>
 #include <system_error>
-#include <thread>
-#include <vector>
 
+#include "agent/discard.h"
 #include "run/replica_dir.h"
 
 namespace pondage::agent {
@@ -16,16 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kGone = ".gone-";
 constexpr int kMostEntries = 250'000;  // more than `pondage run` copies
-
-void RemoveAll(std::vector<fs::path> gone) {
-  if (gone.empty()) return;
-  std::thread([gone = std::move(gone)] {
-    std::error_code ignored;
-    for (const fs::path& one : gone) fs::remove_all(one, ignored);
-  }).detach();
-}
 
 // Only what is its owner's, who may exchange files while they are walked over; and no file with a
 // second name, which may lie where the account has no business.
@@ -41,13 +31,7 @@ bool GiveOne(const fs::path& path, uid_t owner, const Account& account) {
 }  // namespace
 
 WorkCopies::WorkCopies(const std::string& data_dir) : folder_(fs::path(data_dir) / "work") {
-  std::vector<fs::path> gone;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder_, error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (entry->path().filename().string().starts_with(kGone)) gone.push_back(entry->path());
-  }
-  RemoveAll(std::move(gone));
+  FinishDiscards(folder_);
 }
 
 fs::path WorkCopies::CopyOf(const fs::path& path) const {
@@ -65,7 +49,7 @@ std::set<fs::path> WorkCopies::Older(std::chrono::seconds age) const {
        entry.increment(error)) {
     std::error_code gone;
     const auto made = fs::last_write_time(entry->path(), gone);
-    if (gone || made > limit || entry->path().filename().string().starts_with(kGone)) continue;
+    if (gone || made > limit || IsDiscarded(entry->path())) continue;
     older.insert(entry->path());
   }
   return older;
@@ -101,13 +85,8 @@ base::Result<void> WorkCopies::Give(const fs::path& path, const Account& account
   return {};
 }
 
-// Removing many files takes its time, so it is renamed here and removed elsewhere.
 void WorkCopies::Discard(const fs::path& copy) const {
-  const fs::path whole = CopyOf(copy);
-  const fs::path gone = folder_ / (kGone + whole.filename().string());
-  std::error_code error;
-  fs::rename(whole, gone, error);
-  if (!error) RemoveAll({gone});
+  DiscardTree(CopyOf(copy));
 }
 
 }  // namespace pondage::agent

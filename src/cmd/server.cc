@@ -25,6 +25,7 @@
 #include "cmd/premises.h"
 #include "loop/loop.h"
 #include "manifest/data.h"
+#include "manifest/needs.h"
 #include "manifest/tfjob.h"
 #include "metrics/names.h"
 #include "run/cgroups.h"
@@ -270,6 +271,7 @@ base::Result<void> Server::Parts::StartLoop() {
   launcher_ = std::make_unique<agent::PodLauncher>(
       std::move(launch), [this](const std::string& kind, const std::string& space,
                                 const std::string& name) { return DataOf(kind, space, name); });
+  for (const std::string& left : launcher_->claims().TakeOver(*store_)) warnings_.push_back(left);
   loop::Settings loop;
   loop.pool.job.restart_delay = settings_.restart_delay;
   loop.keep_finished = settings_.keep_finished;
@@ -357,6 +359,7 @@ std::optional<std::map<std::string, std::string>> Server::Parts::DataOf(
     const std::string& kind, const std::string& space, const std::string& name) const {
   const auto object = store_->Get({kind, space, name});
   if (!object) return std::nullopt;
+  if (kind == manifest::StorageOf(job::Need::Kind::kClaim)) return {{{"uid", object->uid}}};
   return manifest::DataOfObject(*object->body);
 }
 

@@ -44,6 +44,18 @@ int Spec::TotalReplicas() const {
   return total;
 }
 
+const char* NeedName(Need::Kind kind) {
+  switch (kind) {
+    case Need::Kind::kClaim:
+      return "PersistentVolumeClaim";
+    case Need::Kind::kConfigMap:
+      return "ConfigMap";
+    case Need::Kind::kSecret:
+      return "Secret";
+  }
+  return "";
+}
+
 const char* RoleName(Role role) {
   return SpellingOf(role).name;
 }

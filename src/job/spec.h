@@ -24,6 +24,22 @@ enum class RestartPolicy : std::uint8_t { kNever, kOnFailure, kAlways, kExitCode
 enum class CleanPodPolicy : std::uint8_t { kNone, kRunning, kAll };
 enum class SuccessPolicy : std::uint8_t { kDefault, kAllWorkers };
 
+// A stored object of the job's namespace without which none of its programs can start.
+struct Need {
+  enum class Kind : std::uint8_t { kClaim, kConfigMap, kSecret } kind = Kind::kClaim;
+  std::string name;
+  std::string key;  // that a ConfigMap or Secret must hold; empty: whatever it holds
+
+  auto operator<=>(const Need&) const = default;
+};
+// One that is not there.
+struct Lack {
+  Need need;
+  bool leaving = false;  // it is there, and being deleted
+
+  bool operator==(const Lack&) const = default;
+};
+
 // Who restarts when one replica goes.
 enum class Scope : std::uint8_t { kGang, kReplica };
 
@@ -59,6 +75,7 @@ struct Spec {
   std::optional<int> requeue_exit_code;
   bool evaluator_in_cluster = true;
   std::string user;
+  std::vector<Need> needs;  // of its Pod templates; ascending, each once
 
   bool Has(Role role) const { return roles.contains(role); }
   int Replicas(Role role) const;  // 0 when absent
@@ -77,8 +94,9 @@ struct Identity {
   std::string Path() const { return space + "/" + name; }
 };
 
-const char* RoleName(Role role);   // "Worker", "PS"
-const char* RoleLabel(Role role);  // "worker", "ps"
+const char* NeedName(Need::Kind kind);  // "PersistentVolumeClaim"
+const char* RoleName(Role role);        // "Worker", "PS"
+const char* RoleLabel(Role role);       // "worker", "ps"
 std::optional<Role> RoleFromName(const std::string& any_case);
 
 // A collective: no PS, no dynamic worker, two or more of chief, master, worker. One lost member

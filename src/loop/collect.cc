@@ -61,6 +61,7 @@ void Turner::Remove(const port::Object& object, bool orphan) {
   if (!parsed && parsed.error().kind != base::Kind::kCorrupt) return;
   CountKept(object.key, object.body.get(), nullptr);
   if (parsed && HasFinalizers(*parsed)) return MarkDeleting(object, base::Millis{0});
+  if (HoldClaim(object)) return;
   pending_.Delete(object);
   if (loop_.set_aside_.Contains(object.key)) loop_.set_aside_.Remove(object.key);
   if (object.key.kind == kTfJobs) {

@@ -4,6 +4,7 @@
 
 #include "loop/loop.h"
 #include "manifest/annotations.h"
+#include "manifest/needs.h"
 #include "manifest/object.h"
 #include "manifest/pod.h"
 #include "manifest/tfjob.h"
@@ -61,9 +62,11 @@ base::Result<void> Loop::Load() {
   jobs_.clear();
   noted_.clear();
   terminating_.clear();
+  leaving_claims_.clear();
   set_aside_.Clear();
   TRY_DO(LoadRest(facts));
   TRY_DO(LoadJobs(facts));
+  TRY_DO(LoadLacks(facts));
   TRY_DO(LoadKept(facts));
   pool_ = std::make_unique<pool::Pool>(settings_.pool);
   TRY_DO(FinishLoad(facts));
@@ -111,6 +114,8 @@ base::Result<void> Loop::LoadRest(std::vector<pool::Fact>& facts) {
   }));
   TRY(const auto spaces, store_.Live("namespaces"));
   for (const port::Key& key : spaces) terminating_.insert(key.name);
+  TRY(const auto claims, store_.Live(manifest::StorageOf(job::Need::Kind::kClaim)));
+  for (const port::Key& key : claims) leaving_claims_[key] = Leaving::kUnknown;
   return {};
 }
 

@@ -108,7 +108,9 @@ base::Instant Loop::Turn() {
   }
   turn.CarryOut();
   const std::scoped_lock lock(mutex_);
-  if (!inputs_.empty() || !noted_.empty() || !loaded_) return now;
+  const bool dropped = std::ranges::any_of(
+      leaving_claims_, [](const auto& claim) { return claim.second != Leaving::kUsed; });
+  if (!inputs_.empty() || !noted_.empty() || !loaded_ || dropped) return now;
   return std::min({pool_wake_, due_, expiry_, queue_due_, look_again_});
 }
 

@@ -99,6 +99,14 @@ class Loop : public port::Writer {
   };
   using Input = std::variant<WriteInput, port::Reading, NodeInput>;
 
+  // A PersistentVolumeClaim on its way out: nobody new may use it.
+  enum class Leaving : std::uint8_t {
+    kUnknown,  // whether anybody still uses it
+    kUsed,     // until a Pod or a job of its namespace changes
+    kOrdered,  // in this turn, that its data goes
+    kDropped,  // its data is gone, and its object goes next
+  };
+
   void Push(Input input);
   void Rest(std::string_view what, const base::Error& error);
   void Complain(std::string_view what, const base::Error& error);
@@ -109,6 +117,7 @@ class Loop : public port::Writer {
       const std::function<base::Result<void>(const port::Object&)>& understand);
   base::Result<void> LoadRest(std::vector<pool::Fact>& facts);
   base::Result<void> LoadJobs(std::vector<pool::Fact>& facts);
+  base::Result<void> LoadLacks(std::vector<pool::Fact>& facts);
   base::Result<void> LoadKept(std::vector<pool::Fact>& facts);
   base::Result<void> SetLostAside();
   base::Result<void> FinishLoad(const std::vector<pool::Fact>& facts);
@@ -148,6 +157,7 @@ class Loop : public port::Writer {
   std::map<std::string, int, std::less<>> priorities_;        // PriorityClass by name
   std::map<port::Key, base::JobId> jobs_;                     // the pool's jobs by key
   std::set<std::string> terminating_;                         // namespaces being deleted
+  std::map<port::Key, Leaving> leaving_claims_;               // ... and claims
   std::set<std::string> ended_spaces_;                        // ... and deleted since the start
   base::Instant queue_due_ = base::kNever;                    // when queues show their numbers next
   std::string store_trouble_;                                 // said once, not every second

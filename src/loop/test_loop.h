@@ -62,7 +62,9 @@ class UidLauncher : public port::Launcher {
   std::string ServedBy(const std::string& image) override {
     return served.empty() ? "" : image + " by " + served;
   }
+  void DropClaim(const std::string& uid) override { dropped.push_back(uid); }
   bool fails = false;
+  std::vector<std::string> dropped;  // data of claims
   std::string served;
   std::vector<std::string> discarded;
 };

@@ -138,6 +138,7 @@ void Turner::Step() {
   LookAgain();
   RemoveJobsOfNamespaces();
   Collect();
+  TellLacks();
   decisions_ = loop_.pool_->Step(facts_, now_);
   facts_.clear();  // what is noted from here on the pool learns in the next turn
   for (const pool::Decision& decision : decisions_) {
@@ -145,6 +146,9 @@ void Turner::Step() {
   }
   if (!loop_.terminating_.empty()) FinishNamespaces();
   Collect();
+  ReleaseClaims();
+  Collect();
+  TellLacks();
   TellSetAside();
   if (loop_.queue_due_ <= now_) ShowQueues();
 }
@@ -233,10 +237,16 @@ void Turner::CarryOut() {
       case Order::Type::kErase:
         loop_.runner_.Erase(order.uid);
         break;
+      case Order::Type::kDropClaim:
+        if (!order.uid.empty()) loop_.launcher_.DropClaim(order.uid);
+        break;
       case Order::Type::kDiscard:
         loop_.launcher_.Discard(order.body);
         break;
     }
+  }
+  for (auto& [key, leaving] : loop_.leaving_claims_) {
+    if (leaving == Loop::Leaving::kOrdered) leaving = Loop::Leaving::kDropped;
   }
   if (reload_) loop_.loaded_ = false;
 }

@@ -97,6 +97,13 @@ class Turner {
   void MarkDeleting(const port::Object& object, base::Millis grace);
   void ForgetLogs(const job::Identity& identity, const job::Status& status);
 
+  // needs.cc: what jobs cannot do without, and claims that leave when nobody uses them
+  std::optional<job::Lack> LackOf(const job::Spec& spec, const std::string& space) const;
+  void TellLacks();
+  bool HoldClaim(const port::Object& claim);
+  bool IsClaimUsed(const port::Key& claim) const;
+  void ReleaseClaims();
+
   // decide.cc: what the pool's decisions change and order
   void Decide(const pool::MakePod& decision);
   void Decide(const pool::StartReplica& decision);
@@ -122,7 +129,7 @@ class Turner {
   std::string UidOf(const base::ReplicaId& replica) const;
 
   struct Order {
-    enum class Type { kStart, kStop, kKill, kForget, kErase, kDiscard } type;
+    enum class Type { kStart, kStop, kKill, kForget, kErase, kDiscard, kDropClaim } type;
     std::string uid;
     std::string body;  // of kStart: the Pod; of kDiscard: the TFJob
     int start = 0;
@@ -137,6 +144,7 @@ class Turner {
   std::vector<Order> orders_;
   std::map<base::JobId, std::map<std::string, std::string>> served_;  // image: what it stood for
   std::vector<pool::Decision> decisions_;
+  std::size_t needs_seen_ = 0;  // changes of the turn that the pool knows to be met or unmet needs
   bool looked_for_due_ = false, looked_for_oldest_ = false;
   std::int64_t kept_more_ = 0;  // finished jobs that are kept, more than before the turn
   bool reload_ = false;         // an object that was set aside was mended: the pool is loaded anew

@@ -33,6 +33,7 @@ bool Turner::IsLive(const port::Key& key) const {
   if (loop_.set_aside_.Contains(key)) return true;
   if (key.kind == kTfJobs) return loop_.jobs_.contains(key);  // one that has ended is history
   if (key.kind == "namespaces") return loop_.terminating_.contains(key.name);
+  if (loop_.leaving_claims_.contains(key)) return true;
   return ReadAtStart(key.kind);
 }
 
@@ -207,7 +208,8 @@ base::Result<port::Object> Turner::DryRun(const port::Write& write) {
   if (old || write.change.key.kind != kTfJobs) return answer;
   TRY(manifest::TfJob job, manifest::DecodeTfJob(write.change.body, loop_.Priorities()));
   job.identity.id = {pending_.NextRevision()};
-  const job::Status status = loop_.pool_->Preview(job.identity, job.spec, now_);
+  const job::Status status =
+      loop_.pool_->Preview(job.identity, job.spec, LackOf(job.spec, job.identity.space), now_);
   TRY(boost::json::value body, manifest::ParseJson(write.change.body));
   body.as_object()["status"] = manifest::EncodeStatus(status);
   manifest::Packed packed = manifest::Pack(body.as_object());

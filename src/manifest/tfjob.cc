@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "manifest/annotations.h"
+#include "manifest/needs.h"
 #include "manifest/object.h"
 #include "manifest/pod_check.h"
 #include "manifest/pod_spec.h"
@@ -125,7 +126,8 @@ int PortOf(const Container* main) {
   return static_cast<int>(std::clamp<std::int64_t>(port->number, 1, 65535));
 }
 
-job::ReplicaSpec DecodeRole(const Reader& in, const std::string& gpu_type) {
+job::ReplicaSpec DecodeRole(const Reader& in, const std::string& gpu_type,
+                            std::vector<job::Need>& needs) {
   using Policy = job::RestartPolicy;
   job::ReplicaSpec out;
   out.replicas = static_cast<int>(in.Int("replicas", 0, kMostReplicas).value_or(1));
@@ -147,6 +149,7 @@ job::ReplicaSpec DecodeRole(const Reader& in, const std::string& gpu_type) {
                 .node_selector = spec.node_selector};
   if (spec.grace_s) out.grace = Seconds(*spec.grace_s);
   if (main != nullptr) out.image = main->image;
+  if (out.replicas > 0) AddNeeds(spec, needs);
   out.template_json = pod.raw() == nullptr ? "{}" : json::serialize(*pod.raw());
   return out;
 }
@@ -212,10 +215,12 @@ job::Spec DecodeSpec(const Reader& root, const PriorityOf& priority_of) {
         root.trouble().Say(roles.PathOf(key), "is no replica type");
         continue;
       }
-      job::ReplicaSpec replicas = DecodeRole(roles.Object(key), annotation(kGpuType));
+      job::ReplicaSpec replicas = DecodeRole(roles.Object(key), annotation(kGpuType), out.needs);
       if (replicas.replicas > 0) out.roles.insert_or_assign(*role, std::move(replicas));
     }
   }
+  std::ranges::sort(out.needs);
+  out.needs.erase(std::ranges::unique(out.needs).begin(), out.needs.end());
   out.dynamic_worker = spec.Flag("enableDynamicWorker");
   out.success = WordAt<job::SuccessPolicy>(spec, "successPolicy",
                                            {{"AllWorkers", job::SuccessPolicy::kAllWorkers}},

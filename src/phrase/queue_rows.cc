@@ -270,6 +270,30 @@ constexpr std::array kRows = std::to_array<Message>({
       "管理员已安排停机维护。在此之前不能结束的作业不会在这些机器上启动。"},
      {"A shorter time limit may let it start now.", "较短的时限也许能让它现在启动。"},
      {"pondage run --time 30m ...", "pondage run --time 30m ..."}},
+    {"PND-Q028",
+     {"an object that it needs does not exist", "缺少所需的对象"},
+     {"waits for {what} in namespace {where}, which does not exist; make it with kubectl apply",
+      "等待命名空间 {where} 中的 {what}, 它不存在; 请用 kubectl apply 建立"},
+     {"The Pod template names a PersistentVolumeClaim, or a ConfigMap or Secret (or a key of one) "
+      "that is not marked optional, and there is none. The job keeps its place, holds no GPU, and "
+      "goes on as soon as the object is made: the order in which objects are applied does not "
+      "matter.",
+      "Pod 模板引用的 PersistentVolumeClaim, 或未标为 optional 的 ConfigMap, Secret 或其中的键, "
+      "并不存在。作业保留位置, 不占用 GPU, 对象建立后立即继续: 对象提交的先后顺序没有关系。"},
+     {"Make the object in the job's namespace, or mark the reference optional.",
+      "在作业的命名空间中建立该对象, 或把引用标为 optional。"},
+     {"kubectl apply -f FILE", "kubectl apply -f FILE"}},
+    {"PND-Q029",
+     {"a claim that it needs is being deleted", "所需的存储声明正在删除"},
+     {"waits for {what} in namespace {where}, which is being deleted; it starts when there is one "
+      "of that name again",
+      "等待命名空间 {where} 中的 {what}, 它正在删除; 再次建立同名对象后启动"},
+     {"Deletion of the PersistentVolumeClaim was asked for. It stays until the last Pod that uses "
+      "it is gone, then goes with its data, and no new Pod may use it.",
+      "已请求删除该 PersistentVolumeClaim。最后一个使用它的 Pod 消失之前它会保留, 之后连同数据一起"
+      "删除, 新的 Pod 不能再使用它。"},
+     {"When it is gone, make it again; it is empty then.", "待其消失后重新建立; 那时它是空的。"},
+     {"kubectl get pvc,pods", "kubectl get pvc,pods"}},
 });
 
 }  // namespace

@@ -108,6 +108,13 @@ std::optional<Refusal> Explainer::Unready(const Waiter& waiter) {
     held.until = ask.not_before;
     return held;
   }
+  if (ask.lack) {
+    Refusal absent =
+        Of(waiter, form, Constraint::kAbsent, ask.lack->leaving ? "PND-Q029" : "PND-Q028");
+    absent.what = ask.lack->what;
+    absent.where = ask.lack->where;
+    return absent;
+  }
   if (desk_.queues.Find(ask.queue) == nullptr) {
     Refusal unknown = Of(waiter, form, Constraint::kNoQueue, "PND-Q001");
     unknown.where = ask.queue;

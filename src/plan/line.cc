@@ -30,7 +30,7 @@ void Line::Put(Ask ask, ShapeId shape) {
   Drop(ask.job);
   Waiter waiter{std::move(ask), shape, nullptr};
   const Ask& put = waiter.ask;
-  if (!put.held && put.missing == 0) {
+  if (!put.held && !put.lack && put.missing == 0) {
     const BucketKey key{put.queue, put.replaces, put.priority, put.user};
     Bucket& bucket = buckets_[key];
     bucket.key = key;

@@ -53,6 +53,15 @@ struct Topology {
   auto operator<=>(const Topology&) const = default;
 };
 
+// Something that is no machine's, and without which a gang cannot start.
+struct Lack {
+  std::string what;      // "PersistentVolumeClaim results"
+  std::string where;     // its namespace
+  bool leaving = false;  // it is there, and being deleted
+
+  bool operator==(const Lack&) const = default;
+};
+
 // A gang that wants to start: all its members or nothing.
 struct Ask {
   base::JobId job;
@@ -63,6 +72,7 @@ struct Ask {
   int missing = 0;            // members the gang wants beyond its replicas (minAvailable)
   bool held = false;          // suspended, or waiting out a restart delay
   std::optional<base::Instant> not_before;  // end of a restart delay, when that is why it is held
+  std::optional<Lack> lack;                 // what has to be there first
   std::optional<base::Millis> limit;        // hard run-time limit
   std::string user;
   // How long it will run, as far as anybody knows: by its progress, else its limit, else its
@@ -95,6 +105,7 @@ enum class Constraint : std::uint8_t {
   kReserved,    // it would fit, but an earlier job starts there before this one ends
   kIncomplete,  // minAvailable is larger than the sum of its replicas
   kThrottled,   // as many of its array run as may
+  kAbsent,      // it needs an object that does not exist
 };
 
 // The binding constraint of one waiting gang, with the numbers a sentence needs. Quantities in
@@ -104,7 +115,8 @@ struct Refusal {
   Constraint constraint = Constraint::kBusy;
   std::string id;               // "PND-Q007": frozen, see the message catalogue
   std::string resource;         // "gpu", "cpu" (milli), "memory" (bytes), "type", "label", "quota"
-  std::string where;            // queue or node that binds
+  std::string where;            // queue or node that binds; namespace (absent)
+  std::string what;             // that does not exist (absent)
   std::int64_t need = 0;        // what the gang asks of that resource, in all
   std::int64_t have = 0;        // what is free (busy, fragmented), or the largest possible (never)
   std::int64_t limit = 0;       // of the queue named in `where`

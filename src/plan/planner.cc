@@ -214,10 +214,11 @@ Plan Planner::Cycle(base::Instant now) {
   Plan plan = plan::Cycle(DeskOf(), now).Run();
   for (const auto& [job, waiter] : line_.waiters()) {
     if (waiter.cohort != nullptr || !fresh_.contains(job)) continue;
-    plan.wait.push_back(
-        {.job = job,
-         .constraint = waiter.ask.held ? Constraint::kHeld : Constraint::kIncomplete,
-         .need = ground_.Of(waiter.shape).gpus});
+    plan.wait.push_back({.job = job,
+                         .constraint = waiter.ask.held   ? Constraint::kHeld
+                                       : waiter.ask.lack ? Constraint::kAbsent
+                                                         : Constraint::kIncomplete,
+                         .need = ground_.Of(waiter.shape).gpus});
   }
   fresh_.clear();
   expected_.clear();

@@ -71,6 +71,8 @@ const char* ConstraintName(Constraint constraint) {
       return "incomplete";
     case Constraint::kThrottled:
       return "throttled";
+    case Constraint::kAbsent:
+      return "absent";
   }
   return "";
 }
@@ -84,6 +86,7 @@ phrase::Values Facts(const Refusal& refusal, const NameOf& name_of) {
       {"limit", std::to_string(refusal.limit)},
       {"used", std::to_string(refusal.used)},
       {"where", refusal.where},
+      {"what", refusal.what},
       {"ahead_count", std::to_string(refusal.ahead_count)},
   };
   // One member that needs it all is said otherwise than several that need some of it together.

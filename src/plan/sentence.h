@@ -15,7 +15,8 @@ namespace pondage::plan {
 using NameOf = std::function<std::string(base::JobId)>;
 
 // The values of the refusal's sentence: need have missing limit used block block_need single where
-// present until ahead ahead_count holders. Cores and memory come with their unit; times in UTC.
+// what present until ahead ahead_count holders. Cores and memory come with their unit; times in
+// UTC.
 phrase::Values Facts(const Refusal& refusal, const NameOf& name_of);
 
 std::string Sentence(const Refusal& refusal, phrase::Language language, const NameOf& name_of);

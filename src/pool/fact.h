@@ -35,6 +35,11 @@ struct JobLoaded {
 struct JobRemoved {
   base::JobId job;
 };  // deletion was asked for
+// The first of its needs that is not met; none: all are there. Unsaid: all are.
+struct JobLacks {
+  base::JobId job;
+  std::optional<job::Lack> lack;
+};
 
 struct QueuePut {
   queue::Spec spec;
@@ -93,8 +98,8 @@ struct GpusFreed {
   base::JobId job;
 };
 
-using Fact = std::variant<JobApplied, JobLoaded, JobRemoved, QueuePut, QueueRemoved, NodeSeen,
-                          NodeLost, ReplicaStarted, ReplicaSaid, ReplicaExited, ReplicaNotStarted,
-                          CheckpointSeen, PodDeleting, GpusKept, GpusFreed>;
+using Fact = std::variant<JobApplied, JobLoaded, JobRemoved, JobLacks, QueuePut, QueueRemoved,
+                          NodeSeen, NodeLost, ReplicaStarted, ReplicaSaid, ReplicaExited,
+                          ReplicaNotStarted, CheckpointSeen, PodDeleting, GpusKept, GpusFreed>;
 
 }  // namespace pondage::pool

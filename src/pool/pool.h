@@ -42,6 +42,7 @@ struct JobView {
   job::Spec spec;
   job::Status status;
   bool removed = false;               // deletion was asked for
+  std::optional<job::Lack> lack;      // why it would not start whatever is free
   base::Instant wake = base::kNever;  // when it wants to be judged again
   // When its reason was last refreshed; none: as it was loaded.
   std::optional<base::Instant> reason_at;
@@ -62,7 +63,7 @@ class Pool {
 
   // The status this job would have if it were applied now: placed, or with the reason why not.
   job::Status Preview(const job::Identity& identity, const job::Spec& spec,
-                      base::Instant now) const;
+                      const std::optional<job::Lack>& lack, base::Instant now) const;
 
   const JobView* Find(base::JobId id) const;
   const std::map<base::JobId, JobView>& jobs() const { return jobs_; }
@@ -88,7 +89,8 @@ class Pool {
   void PlanWaiting(base::Instant now, std::vector<Decision>& out);
   void Bind(JobView& job, const plan::Placement& placement, base::Instant now,
             std::vector<Decision>& out);
-  void Refuse(JobView& job, const plan::Refusal& refusal, base::Instant now);
+  // True: it is another reason than before.
+  bool Refuse(JobView& job, const plan::Refusal& refusal, base::Instant now);
   void RefreshReasons(base::Instant now);
   void WriteStatuses(std::vector<Decision>& out);
   void DropDeparted();

@@ -241,10 +241,10 @@ TEST_F(PoolTest, AnEditThatChangesNothingPlansNothing) {
 
 TEST_F(PoolTest, APreviewBindsNothing) {
   const JobApplied fits = Job(9, 2, 2);
-  EXPECT_EQ(pool_.Preview(fits.identity, fits.spec, now_).stage, job::Stage::kBound);
+  EXPECT_EQ(pool_.Preview(fits.identity, fits.spec, {}, now_).stage, job::Stage::kBound);
   const JobApplied never = Job(9, 1, 16);
-  ASSERT_TRUE(pool_.Preview(never.identity, never.spec, now_).reason.has_value());
-  EXPECT_EQ(pool_.Preview(never.identity, never.spec, now_).reason->constraint, "never");
+  ASSERT_TRUE(pool_.Preview(never.identity, never.spec, {}, now_).reason.has_value());
+  EXPECT_EQ(pool_.Preview(never.identity, never.spec, {}, now_).reason->constraint, "never");
   EXPECT_EQ(pool_.fleet().Find("n1")->FreeGpus(), 4);
   EXPECT_EQ(pool_.Find({9}), nullptr);
 }

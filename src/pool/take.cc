@@ -19,6 +19,7 @@ class Taker {
   void operator()(const JobApplied& fact);
   void operator()(const JobLoaded& fact);
   void operator()(const JobRemoved& fact);
+  void operator()(const JobLacks& fact);
   void operator()(const QueuePut& fact);
   void operator()(const QueueRemoved& fact);
   void operator()(const NodeSeen& fact);
@@ -93,6 +94,13 @@ void Taker::operator()(const JobRemoved& fact) {
   const auto found = pool_.jobs_.find(fact.job);
   if (found == pool_.jobs_.end()) return;
   found->second.removed = true;
+  pool_.Touch(fact.job);
+}
+
+void Taker::operator()(const JobLacks& fact) {
+  const auto found = pool_.jobs_.find(fact.job);
+  if (found == pool_.jobs_.end() || found->second.lack == fact.lack) return;
+  found->second.lack = fact.lack;
   pool_.Touch(fact.job);
 }
 

@@ -23,6 +23,12 @@ job::Reason ReasonOf(const plan::Refusal& refusal, const plan::NameOf& name_of) 
 // So many reasons are told anew in one step.
 constexpr int kRefreshedAtOnce = 200;
 
+plan::Lack LackOf(const job::Lack& lack, const std::string& space) {
+  std::string what = std::string(job::NeedName(lack.need.kind)) + " " + lack.need.name;
+  if (!lack.need.key.empty()) what += " (key " + lack.need.key + ")";
+  return {.what = std::move(what), .where = space, .leaving = lack.leaving};
+}
+
 bool LacksPorts(const JobView& job) {
   return job.status.reason && job.status.reason->constraint == "ports";
 }
@@ -50,6 +56,9 @@ plan::Ask Pool::AskOf(const JobView& job, base::Instant now) const {
   }
   ask.held = !wants_.contains(job.identity.id) && jobs_.contains(job.identity.id);
   if (job.status.not_before && *job.status.not_before > now) ask.not_before = job.status.not_before;
+  // A member that a gang lost starts beside the others, which use what there is.
+  if (job.lack && job.status.stage == job::Stage::kWaiting)
+    ask.lack = LackOf(*job.lack, job.identity.space);
   return ask;
 }
 
@@ -67,8 +76,10 @@ void Pool::PlanWaiting(base::Instant now, std::vector<Decision>& out) {
     Bind(jobs_.at(placement.job), placement, now, out);
   for (const plan::Refusal& news : plan.wait) {
     JobView& job = jobs_.at(news.job);
-    Refuse(job, planner_->Explain(news.job), now);
+    const bool changed = Refuse(job, planner_->Explain(news.job), now);
     told_.insert({*job.reason_at, news.job});
+    if (changed && news.constraint == plan::Constraint::kAbsent)
+      out.push_back(Emit{news.job, {true, "ObjectMissing", job.status.reason->message}});
   }
   RefreshReasons(now);
   JudgeTouched(now, out);  // what was bound settles in the same step
@@ -96,16 +107,17 @@ void Pool::RefreshReasons(base::Instant now) {
   }
 }
 
-void Pool::Refuse(JobView& job, const plan::Refusal& refusal, base::Instant now) {
+bool Pool::Refuse(JobView& job, const plan::Refusal& refusal, base::Instant now) {
   const bool news = !job.status.reason || job.status.reason->id != refusal.id;
   // A start with thousands waiting does not begin by saying to each what was said to it before.
   const bool loaded = !job.reason_at;
   job.reason_at = now;
-  if (loaded && !news) return;
+  if (loaded && !news) return false;
   job::Reason reason = ReasonOf(refusal, Names());
-  if (job.status.reason == reason) return;
+  if (job.status.reason == reason) return false;
   job.status.reason = std::move(reason);
   changed_.insert(job.identity.id);
+  return true;
 }
 
 plan::NameOf Pool::Names() const {
@@ -118,8 +130,9 @@ plan::NameOf Pool::Names() const {
 }
 
 job::Status Pool::Preview(const job::Identity& identity, const job::Spec& spec,
-                          base::Instant now) const {
+                          const std::optional<job::Lack>& lack, base::Instant now) const {
   JobView job{identity, spec, job::FirstStatus(identity, spec, now)};
+  job.lack = lack;
   const job::Verdict verdict =
       job::Judge(job.identity, job.spec, job.status, false, now, settings_.job);
   plan::Ask ask = AskOf(job, now);

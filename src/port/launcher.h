@@ -21,6 +21,8 @@ class Launcher {
   virtual std::string ServedBy(const std::string& /*image*/) { return {}; }
   // The TFJob is deleted for good: what this machine kept for it (its working copy) may go.
   virtual void Discard(const std::string& job_body) = 0;
+  // The PersistentVolumeClaim is deleted for good, and no Pod uses it: its data may go.
+  virtual void DropClaim(const std::string& /*uid*/) {}
 };
 
 }  // namespace pondage::port

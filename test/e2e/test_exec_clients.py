@@ -128,10 +128,58 @@ class Objects(unittest.TestCase):
         cls.pool = Pool().__enter__()
         cls.addClassCleanup(cls.pool.__exit__)
 
+    @staticmethod
+    def claim(name):
+        return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name},
+                "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+
+    @staticmethod
+    def on_claim(name, claim, command):
+        job = tfjob(name, ["sh", "-c", command], gpus=1)
+        spec = job["spec"]["tfReplicaSpecs"]["Worker"]["template"]["spec"]
+        spec["volumes"] = [{"name": "r", "persistentVolumeClaim": {"claimName": claim}}]
+        spec["containers"][0]["volumeMounts"] = [{"name": "r", "mountPath": "/mnt/results"}]
+        return job
+
+    def test_a_job_waits_for_its_claim_and_says_so(self):
+        why = ("waits for PersistentVolumeClaim later in namespace default, which does not exist; "
+               "make it with kubectl apply")
+        self.pool.apply(self.on_claim("early", "later", "echo done"))
+        self.assertEqual(self.pool.status("early")["reason"]["message"], why)
+        self.assertEqual(self.pool.kubectl("get", "pods", "-l", "training.kubeflow.org/job-name=early").stdout, "")
+        for words in (("explain", "early"), ("show", "early"), ("ps",)):
+            self.assertIn("PersistentVolumeClaim later", self.pool.pondage(*words).stdout)
+        self.assertIn(why, self.pool.kubectl("get", "events").stdout)
+        self.pool.crash()
+        self.pool.start()
+        self.assertEqual(self.pool.status("early")["reason"]["message"], why)
+        self.pool.apply(self.claim("later"))
+        self.pool.await_condition("early", "Succeeded")
+
+    def test_data_lives_as_long_as_its_claim_and_no_longer(self):
+        both = [self.on_claim("first", "shared", "echo kept > /mnt/results/file; while [ ! -e /mnt/results/end ]; do sleep 0.1; done"),
+                self.claim("shared")]  # the job first, as the examples have it
+        self.pool.kubectl("apply", "-f", "-", input="\n---\n".join(map(json.dumps, both)))
+        self.pool.await_condition("first", "Running")
+        kept, = eventually("its file", lambda: list(self.pool.data.glob("persistent/*/file")))
+        self.pool.kubectl("delete", "pvc", "shared", "--wait=false")
+        self.pool.crash()
+        self.pool.start()
+        self.assertEqual(kept.read_text(), "kept\n")
+        self.assertIn("deletionTimestamp", self.pool.kubectl("get", "pvc", "shared", "-o", "json").stdout)
+        (kept.parent / "end").touch()
+        self.pool.await_condition("first", "Succeeded")
+        self.assertTrue(kept.exists())  # its Pod is still there to be looked at
+        self.pool.kubectl("delete", "tfjob", "first")
+        eventually("the claim is gone", lambda: self.pool.kubectl("get", "pvc", "shared", check=False).returncode != 0)
+        eventually("and its data", lambda: not list(self.pool.data.glob("persistent/*/file")))
+        self.pool.apply(self.claim("shared"))
+        self.pool.apply(self.on_claim("second", "shared", "ls -A /mnt/results; echo end"))
+        self.pool.await_condition("second", "Succeeded")
+        self.assertEqual(self.pool.logs("second-worker-0"), "end\n")
+
     def test_a_claim_is_there_for_the_next_job(self):
-        claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "results"},
-                 "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
-        self.pool.apply(claim)
+        self.pool.apply(self.claim("results"))
         self.assertIn("Bound", self.pool.kubectl("get", "pvc", "results").stdout)
         for name, command in (("writes", "echo kept > /mnt/results/file"), ("reads", "cat /mnt/results/file")):
             job = tfjob(name, ["sh", "-c", command], gpus=0)

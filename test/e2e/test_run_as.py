@@ -161,7 +161,8 @@ class RunAs(unittest.TestCase):
             mounts=[{"name": "out", "mountPath": "/out", "subPath": "run/1"}, {"name": "tmp", "mountPath": "/scratch"},
                     {"name": "words", "mountPath": "/words"}, {"name": "key", "mountPath": "/key"}])
         self.assertEqual(said, f"alphahush{self.name}\n")
-        kept = self.pool.data / "claims/default/results/run/1/file"
+        uid = self.pool.kubectl("get", "pvc", "results", "-o", "jsonpath={.metadata.uid}").stdout
+        kept = self.pool.data / "persistent" / uid / "run/1/file"
         self.assertEqual((kept.read_text(), kept.stat().st_uid), ("kept\n", self.account.pw_uid))
 
     def test_a_host_path_goes_where_the_account_may_go(self):
