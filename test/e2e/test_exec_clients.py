@@ -159,7 +159,7 @@ class Objects(unittest.TestCase):
     def test_data_lives_as_long_as_its_claim_and_no_longer(self):
         both = [self.on_claim("first", "shared", "echo kept > /mnt/results/file; while [ ! -e /mnt/results/end ]; do sleep 0.1; done"),
                 self.claim("shared")]  # the job first, as the examples have it
-        self.pool.kubectl("apply", "-f", "-", input="\n---\n".join(map(json.dumps, both)))
+        self.pool.apply({"apiVersion": "v1", "kind": "List", "items": both})
         self.pool.await_condition("first", "Running")
         kept, = eventually("its file", lambda: list(self.pool.data.glob("persistent/*/file")))
         self.pool.kubectl("delete", "pvc", "shared", "--wait=false")
