@@ -159,9 +159,11 @@ class Objects(unittest.TestCase):
     def test_data_lives_as_long_as_its_claim_and_no_longer(self):
         both = [self.on_claim("first", "shared", "echo kept > /mnt/results/file; while [ ! -e /mnt/results/end ]; do sleep 0.1; done"),
                 self.claim("shared")]  # the job first, as the examples have it
-        self.pool.apply({"apiVersion": "v1", "kind": "List", "items": both})
+        self.pool.kubectl("apply", "-f", "-", input="".join(f"---\n{json.dumps(one)}\n" for one in both))
         self.pool.await_condition("first", "Running")
-        kept, = eventually("its file", lambda: list(self.pool.data.glob("persistent/*/file")))
+        uid = self.pool.kubectl("get", "pvc", "shared", "-o", "jsonpath={.metadata.uid}").stdout
+        kept = self.pool.data / "persistent" / uid / "file"
+        eventually("its file", kept.exists)
         self.pool.kubectl("delete", "pvc", "shared", "--wait=false")
         self.pool.crash()
         self.pool.start()
@@ -172,7 +174,7 @@ class Objects(unittest.TestCase):
         self.assertTrue(kept.exists())  # its Pod is still there to be looked at
         self.pool.kubectl("delete", "tfjob", "first")
         eventually("the claim is gone", lambda: self.pool.kubectl("get", "pvc", "shared", check=False).returncode != 0)
-        eventually("and its data", lambda: not list(self.pool.data.glob("persistent/*/file")))
+        self.assertFalse(kept.parent.exists())
         self.pool.apply(self.claim("shared"))
         self.pool.apply(self.on_claim("second", "shared", "ls -A /mnt/results; echo end"))
         self.pool.await_condition("second", "Succeeded")
