@@ -12,6 +12,7 @@
 #include "run/groups.h"
 #include "run/replica_dir.h"
 #include "run/rights.h"
+#include "run/touching.h"
 
 namespace pondage::agent {
 namespace {
@@ -26,6 +27,7 @@ struct Found {
 };
 
 Found Look(const run::Rights& rights, const std::string& path) {
+  const run::Touching touching(path);
   const run::AsAccount account(rights);
   if (!account) return {std::nullopt, EPERM};
   const run::Descriptor file(open(path.c_str(), O_PATH | O_CLOEXEC));
@@ -36,6 +38,7 @@ Found Look(const run::Rights& rights, const std::string& path) {
 
 // With the rights of this thread's file system account, which faccessat() of older kernels ignores.
 int WhyNotExecutable(const run::Rights& rights, const std::string& path) {
+  const run::Touching touching(path);
   const run::AsAccount account(rights);
   if (!account) return EPERM;
   if (syscall(SYS_faccessat2, AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0) return 0;

@@ -98,6 +98,30 @@ std::size_t MostConnections() {
   return std::min<rlim_t>(10'000, files.rlim_cur / 2);
 }
 
+// ConfigMaps and Secrets for starts that are being prepared. One that hangs may come back when the
+// server has ended, which closes its store all the same.
+class DataReader {
+ public:
+  explicit DataReader(const port::Store& store) : store_(&store) {}
+
+  std::optional<std::map<std::string, std::string>> Read(const port::Key& key) const {
+    const std::lock_guard lock(mutex_);
+    if (store_ == nullptr) return std::nullopt;
+    const auto object = store_->Get(key);
+    if (!object) return std::nullopt;
+    if (key.kind == manifest::StorageOf(job::Need::Kind::kClaim)) return {{{"uid", object->uid}}};
+    return manifest::DataOfObject(*object->body);
+  }
+  void Close() {
+    const std::lock_guard lock(mutex_);
+    store_ = nullptr;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  const port::Store* store_;
+};
+
 class SystemClock : public port::Clock {
  public:
   base::Instant Now() const override {
@@ -130,9 +154,6 @@ class Server::Parts {
   base::Result<api::KeyPair> ServerCertificate();
   void RenewCertificate();
   base::Result<void> KeepAdmin();
-  std::optional<std::map<std::string, std::string>> DataOf(const std::string& kind,
-                                                           const std::string& space,
-                                                           const std::string& name) const;
   void RunLoop();
   void RunHousekeeping();
   void SweepDirectory();
@@ -144,8 +165,9 @@ class Server::Parts {
   SystemClock clock_;
   metrics::Page page_;
   std::unique_ptr<store::SqliteStore> store_;
+  std::shared_ptr<DataReader> data_;
   std::unique_ptr<run::ShimRunner> runner_;
-  std::unique_ptr<agent::PodLauncher> launcher_;
+  std::shared_ptr<agent::PodLauncher> launcher_;
   std::unique_ptr<port::GpuProbe> probe_;
   std::unique_ptr<agent::Agent> agent_;
   std::unique_ptr<loop::Loop> loop_;
@@ -180,6 +202,7 @@ Server::Parts::~Parts() {
   if (loop_) loop_->Wake();
   if (loop_thread_.joinable()) loop_thread_.join();
   runner_.reset();  // its readings go to the loop
+  if (data_) data_->Close();
 }
 
 base::Result<void> Server::Parts::Start(const Step& step) {
@@ -268,16 +291,19 @@ base::Result<void> Server::Parts::StartLoop() {
         "jobs run as root: whoever may submit a job is root here. To name an "
         "account for them: --run-as USER");
   }
-  launcher_ = std::make_unique<agent::PodLauncher>(
-      std::move(launch), [this](const std::string& kind, const std::string& space,
-                                const std::string& name) { return DataOf(kind, space, name); });
+  data_ = std::make_shared<DataReader>(*store_);
+  launcher_ = std::make_shared<agent::PodLauncher>(
+      std::move(launch),
+      [data = data_](const std::string& kind, const std::string& space, const std::string& name) {
+        return data->Read({kind, space, name});
+      });
   for (const std::string& left : launcher_->claims().TakeOver(*store_)) warnings_.push_back(left);
   loop::Settings loop;
   loop.pool.job.restart_delay = settings_.restart_delay;
   loop.keep_finished = settings_.keep_finished;
   loop.keep_finished_count = settings_.keep_finished_count;
   loop.node_name = PoolsNode();
-  loop_ = std::make_unique<loop::Loop>(loop, *store_, *runner_, clock_, *launcher_);
+  loop_ = std::make_unique<loop::Loop>(loop, *store_, *runner_, clock_, launcher_);
   loop_->CountOn(page_);
   page_.Set(metrics::kBuild, 1, {{"version", PONDAGE_VERSION}});
   runner_->Listen([this](port::Reading reading) { loop_->Tell(std::move(reading)); });
@@ -353,14 +379,6 @@ void Server::Parts::RenewCertificate() {
   }
   spdlog::error("the certificate cannot be renewed: {}", set.error().message);
   certificate_due_ = clock_.Now() + kAfterTrouble;
-}
-
-std::optional<std::map<std::string, std::string>> Server::Parts::DataOf(
-    const std::string& kind, const std::string& space, const std::string& name) const {
-  const auto object = store_->Get({kind, space, name});
-  if (!object) return std::nullopt;
-  if (kind == manifest::StorageOf(job::Need::Kind::kClaim)) return {{{"uid", object->uid}}};
-  return manifest::DataOfObject(*object->body);
 }
 
 base::Result<void> Server::Parts::StartApi() {

@@ -173,7 +173,7 @@ void Turner::NoteServed(const pool::JobView& job, base::Role role) {
   const std::string& image = found->second.image;
   auto& served = served_[job.identity.id];
   if (served.contains(image)) return;
-  served[image] = loop_.launcher_.ServedBy(image);
+  served[image] = loop_.launcher_->ServedBy(image);
 }
 
 // What its images stood for when it was bound last. It stands beside the pool's own status, which

@@ -49,7 +49,7 @@ TEST_F(DueTest, BeyondTheCountTheOldestGoesWithAllItHad) {
   EXPECT_EQ(Names(), "b d ");
   EXPECT_EQ(Count("pods"), 2u);
   EXPECT_EQ(Count("services"), 2u);
-  EXPECT_EQ(launcher_.discarded.size(), 2u);
+  EXPECT_EQ(launcher_->discarded.size(), 2u);
   EXPECT_EQ(
       std::ranges::count_if(runner_.orders,
                             [](const std::string& order) { return order.starts_with("erase"); }),

@@ -14,12 +14,12 @@
 namespace pondage::loop {
 
 Loop::Loop(Settings settings, port::Store& store, port::Runner& runner, port::Clock& clock,
-           port::Launcher& launcher)
+           std::shared_ptr<port::Launcher> launcher)
     : settings_(std::move(settings)),
       store_(store),
       runner_(runner),
       clock_(clock),
-      launcher_(launcher),
+      launcher_(std::move(launcher)),
       pool_(std::make_unique<pool::Pool>(settings_.pool)) {}
 
 void Loop::Submit(port::Write write, Done done) {
@@ -169,13 +169,11 @@ base::Instant Loop::FindNextExpiry() {
   return base::kNever;
 }
 
+// What the Pod needs of this machine is not looked at here: this thread waits for no file system.
 void Loop::Launch(const std::string& uid, const std::string& pod_body, int start) {
-  const auto launch = launcher_.LaunchOf(pod_body, start);
-  if (launch) {
-    runner_.Start(*launch);
-  } else {
-    Tell(port::NotStarted{.uid = uid, .start = start, .message = SentenceOf(launch.error())});
-  }
+  runner_.Start(uid, start, [launcher = launcher_, pod_body, start] {
+    return launcher->LaunchOf(pod_body, start);
+  });
 }
 
 }  // namespace pondage::loop

@@ -56,7 +56,7 @@ inline constexpr base::Instant kEndOfTime{std::int64_t{1} << 52};
 class Loop : public port::Writer {
  public:
   Loop(Settings settings, port::Store& store, port::Runner& runner, port::Clock& clock,
-       port::Launcher& launcher);
+       std::shared_ptr<port::Launcher> launcher);
 
   // Reads what is live from the store into a new pool and takes over what runs. Turn() does it by
   // itself when needed; a host calls it first to see the error.
@@ -135,7 +135,7 @@ class Loop : public port::Writer {
   port::Store& store_;
   port::Runner& runner_;
   port::Clock& clock_;
-  port::Launcher& launcher_;
+  const std::shared_ptr<port::Launcher> launcher_;  // with starts that are being prepared
 
   std::unique_ptr<Numbers> numbers_;  // none: nothing is counted
 

@@ -80,7 +80,7 @@ TEST_F(LoopTest, ADeletedJobStaysUntilItsProgramsAreGone) {
   EXPECT_EQ(Count("pods"), 0u);
   EXPECT_EQ(Count("services"), 0u);
   EXPECT_EQ(store_.Records("ledger", 0, 10)->size(), 1u);
-  EXPECT_EQ(launcher_.discarded.size(), 1u);
+  EXPECT_EQ(launcher_->discarded.size(), 1u);
 }
 
 TEST_F(LoopTest, AnEndedJobWhoseStatusIsEmptiedNeverRunsAgain) {
@@ -237,7 +237,7 @@ TEST_F(LoopTest, ANamespaceThatIsGoingGoesOnAfterARestart) {
 }
 
 TEST_F(LoopTest, AReplicaThatCannotBeLaunchedFailsItsJobWithTheReason) {
-  launcher_.fails = true;
+  launcher_->fails = true;
   ASSERT_TRUE(Create(kTfJobs, "default", Job("a", 1)).has_value());
   loop_->Turn();
   const job::Status status = StatusOf("a");
@@ -257,12 +257,12 @@ TEST_F(LoopTest, WhatServedTheImageIsToldFromTheBindOn) {
     const auto* served = pondage.if_contains("environments");
     return served == nullptr ? std::string("nothing") : boost::json::serialize(*served);
   };
-  launcher_.served = "/opt/a";
+  launcher_->served = "/opt/a";
   ASSERT_TRUE(Create(kTfJobs, "default", Job("runs", 2)));
   ASSERT_TRUE(Create(kTfJobs, "default", Job("waits", 1)));
   EXPECT_EQ(told("runs"), R"({"tf":"tf by /opt/a"})");
   EXPECT_EQ(told("waits"), "nothing");
-  launcher_.served = "/opt/b";
+  launcher_->served = "/opt/b";
   MakeLoop();
   loop_->Turn();
   ASSERT_TRUE(Delete("pods", "runs-worker-0"));
@@ -327,12 +327,12 @@ TEST_F(LoopTest, FinalizersHoldAJobWhoseProgramsAreGone) {
   ASSERT_EQ(Count(kTfJobs), 1u);
   EXPECT_FALSE(StatusOf("a").replicas.front().alive);
   EXPECT_TRUE(store_.Live(kTfJobs)->empty()) << "no longer the pool's";
-  EXPECT_TRUE(launcher_.discarded.empty());
+  EXPECT_TRUE(launcher_->discarded.empty());
   boost::json::object released = Stored(kTfJobs, "a");
   released["metadata"].as_object().erase("finalizers");
   ASSERT_TRUE(Replace(kTfJobs, released).has_value());
   EXPECT_EQ(Count(kTfJobs), 0u);
-  EXPECT_EQ(launcher_.discarded.size(), 1u);
+  EXPECT_EQ(launcher_->discarded.size(), 1u);
 }
 
 TEST_F(LoopTest, AnEndedJobThatIsEditedKeepsItsTimeToLive) {

@@ -200,17 +200,17 @@ TEST_F(Needs, AClaimStaysUntilTheLastPodThatUsesItIsGone) {
   MakeLoop();
   Settle();
   EXPECT_TRUE(IsThere(kClaims, "results"));
-  EXPECT_THAT(launcher_.dropped, IsEmpty());
+  EXPECT_THAT(launcher_->dropped, IsEmpty());
 
   ASSERT_TRUE(Delete(kTfJobs, "a").has_value());
   Settle();
   EXPECT_FALSE(IsThere(kClaims, "results"));
-  EXPECT_THAT(launcher_.dropped, ElementsAre("claim-1"));
+  EXPECT_THAT(launcher_->dropped, ElementsAre("claim-1"));
   EXPECT_THAT(WhyWaits("late"), HasSubstr("PND-Q028"));
   MakeClaim("claim-2");
   EXPECT_EQ(StatusOf("late").stage, job::Stage::kBound);
   Settle();
-  EXPECT_THAT(launcher_.dropped, ElementsAre("claim-1"));
+  EXPECT_THAT(launcher_->dropped, ElementsAre("claim-1"));
 }
 
 TEST_F(Needs, AGangThatStartsAgainKeepsItsClaim) {
@@ -224,7 +224,7 @@ TEST_F(Needs, AGangThatStartsAgainKeepsItsClaim) {
   clock_.Set(clock_.Now() + base::Millis{60'000});
   Settle();
   EXPECT_TRUE(IsThere(kClaims, "results"));
-  EXPECT_THAT(launcher_.dropped, IsEmpty());
+  EXPECT_THAT(launcher_->dropped, IsEmpty());
 }
 
 // Its data goes behind the commit that says so, and before its object: whenever the server ends,
@@ -236,16 +236,16 @@ TEST_F(Needs, NoCrashForgetsAClaimThatLeavesOrTakesOneThatStays) {
   faulty_.SetOdds({0, 0});
   Settle();
   EXPECT_TRUE(IsThere(kClaims, "results"));
-  EXPECT_THAT(launcher_.dropped, IsEmpty());
+  EXPECT_THAT(launcher_->dropped, IsEmpty());
 
   ASSERT_TRUE(Delete(kClaims, "results").has_value());
-  EXPECT_THAT(launcher_.dropped, ElementsAre("claim-1"));
+  EXPECT_THAT(launcher_->dropped, ElementsAre("claim-1"));
   EXPECT_TRUE(IsThere(kClaims, "results"));
-  launcher_.dropped.clear();
+  launcher_->dropped.clear();
   MakeLoop();
   Settle();
   EXPECT_FALSE(IsThere(kClaims, "results"));
-  EXPECT_THAT(launcher_.dropped, ElementsAre("claim-1"));
+  EXPECT_THAT(launcher_->dropped, ElementsAre("claim-1"));
 }
 
 TEST_F(Needs, AFinalizerHoldsAClaimAsItHoldsEverything) {
@@ -257,13 +257,13 @@ TEST_F(Needs, AFinalizerHoldsAClaimAsItHoldsEverything) {
   MakeLoop();
   Settle();
   EXPECT_TRUE(IsThere(kClaims, "results"));
-  EXPECT_THAT(launcher_.dropped, IsEmpty());
+  EXPECT_THAT(launcher_->dropped, IsEmpty());
   claim = Stored(kClaims, "results");
   claim["metadata"].as_object().erase("finalizers");
   ASSERT_TRUE(Replace(kClaims, claim).has_value());
   Settle();
   EXPECT_FALSE(IsThere(kClaims, "results"));
-  EXPECT_THAT(launcher_.dropped, ElementsAre("claim-1"));
+  EXPECT_THAT(launcher_->dropped, ElementsAre("claim-1"));
 }
 
 TEST_F(Needs, AClaimGoesWithItsNamespaceAndItsLastProgram) {
@@ -277,10 +277,10 @@ TEST_F(Needs, AClaimGoesWithItsNamespaceAndItsLastProgram) {
           .has_value());
   Settle();
   EXPECT_TRUE(IsThere(kClaims, "results"));
-  EXPECT_THAT(launcher_.dropped, IsEmpty());
+  EXPECT_THAT(launcher_->dropped, IsEmpty());
   EndProgram();
   EXPECT_FALSE(IsThere(kClaims, "results"));
-  EXPECT_THAT(launcher_.dropped, ElementsAre("claim-1"));
+  EXPECT_THAT(launcher_->dropped, ElementsAre("claim-1"));
   EXPECT_FALSE(store_.Get({"namespaces", "", "default"}).has_value());
 }
 
@@ -296,7 +296,7 @@ TEST_F(Needs, AClaimThatCannotBeReadIsNotTakenFromAProgram) {
   Settle();
   store_.damaged.clear();
   EXPECT_FALSE(IsThere(kClaims, "results"));
-  EXPECT_THAT(launcher_.dropped, IsEmpty()) << "whose data it was is not known";
+  EXPECT_THAT(launcher_->dropped, IsEmpty()) << "whose data it was is not known";
 }
 
 }  // namespace

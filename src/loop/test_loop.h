@@ -27,15 +27,16 @@ inline constexpr const char* kTfJobs = "tfjobs.kubeflow.org";
 // Remembers what it was ordered to do.
 class NotedRunner : public port::Runner {
  public:
-  void Listen(Sink) override {}
+  void Listen(Sink given) override { sink = std::move(given); }
   void Adopt(const std::vector<Known>& known) override {
     for (const Known& one : known) {
       orders.push_back((one.seen_started ? "adopt " : "expect ") + one.uid);
     }
   }
-  void Start(const port::Launch& launch) override {
-    orders.push_back("start " + launch.uid);
-    last_uid = launch.uid;
+  void Start(const std::string& uid, int start, MakeLaunch make) override {
+    if (const auto launch = make(); !launch) return sink(port::Refused(uid, start, launch.error()));
+    orders.push_back("start " + uid);
+    last_uid = uid;
   }
   void Stop(const std::string& uid, base::Millis grace) override {
     orders.push_back("stop " + uid);
@@ -45,6 +46,7 @@ class NotedRunner : public port::Runner {
   void Forget(const std::string& uid, int) override { orders.push_back("forget " + uid); }
   void Erase(const std::string& uid) override { orders.push_back("erase " + uid); }
 
+  Sink sink;
   std::vector<std::string> orders;
   std::string last_uid;
   base::Millis last_grace;
@@ -116,6 +118,7 @@ class LoopTest : public testing::Test {
 
   void MakeLoop() {
     loop_ = std::make_unique<Loop>(settings_, faulty_, runner_, clock_, launcher_);
+    runner_.Listen([this](port::Reading reading) { loop_->Tell(std::move(reading)); });
   }
 
   static boost::json::object Object(const std::string& version, const std::string& kind,
@@ -190,7 +193,7 @@ class LoopTest : public testing::Test {
   WornStore store_;
   port::FaultyStore faulty_;
   NotedRunner runner_;
-  UidLauncher launcher_;
+  const std::shared_ptr<UidLauncher> launcher_ = std::make_shared<UidLauncher>();
   std::unique_ptr<Loop> loop_;
 };
 

@@ -1,6 +1,7 @@
 #include "loop/turn.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 
@@ -15,6 +16,13 @@ namespace {
 
 const std::string& UidOfReading(const port::Reading& reading) {
   return std::visit([](const auto& said) -> const std::string& { return said.uid; }, reading);
+}
+
+// The replica and start that it ends; none: it goes on.
+std::optional<std::pair<std::string, int>> EndOf(const port::Reading& reading) {
+  if (const auto* exit = std::get_if<port::Exited>(&reading)) return {{exit->uid, exit->start}};
+  if (const auto* none = std::get_if<port::NotStarted>(&reading)) return {{none->uid, none->start}};
+  return std::nullopt;
 }
 
 int CodeOf(const port::NotStarted& failure) {
@@ -35,10 +43,9 @@ job::Exit ExitOf(const port::Exited& exited) {
 
 void Turner::Take(const port::Reading& reading) {
   const auto pod = loop_.pods_.find(UidOfReading(reading));
-  const auto* exit = std::get_if<port::Exited>(&reading);
-  if (exit != nullptr) {
-    if (loop_.set_aside_.Runs(exit->uid)) return TakeLast(*exit);
-    orders_.push_back({.type = Order::Type::kForget, .uid = exit->uid, .start = exit->start});
+  if (const auto end = EndOf(reading)) {
+    if (loop_.set_aside_.Runs(end->first)) return TakeLast(end->first, end->second);
+    orders_.push_back({.type = Order::Type::kForget, .uid = end->first, .start = end->second});
   }
   if (pod == loop_.pods_.end()) return;  // of a job that is gone
   const base::ReplicaId id = pod->second;
@@ -48,6 +55,8 @@ void Turner::Take(const port::Reading& reading) {
   } else if (const auto* failure = std::get_if<port::NotStarted>(&reading)) {
     facts_.emplace_back(pool::ReplicaNotStarted{
         id, CodeOf(*failure), manifest::ToUtf8(failure->message), failure->ports_taken, now_});
+  } else if (const auto* delay = std::get_if<port::Delayed>(&reading)) {
+    TellDelay(id, *delay);
   } else if (const auto* said = std::get_if<port::Said>(&reading)) {
     facts_.emplace_back(pool::ReplicaSaid{id, said->step});
     if (said->checkpoint_step >= 0) {
@@ -60,6 +69,16 @@ void Turner::Take(const port::Reading& reading) {
   }
 }
 
+// Where people look for why nothing moves: an Event on the job, and the log.
+void Turner::TellDelay(const base::ReplicaId& id, const port::Delayed& delay) {
+  const job::Identity& job = loop_.pool_->Find(id.job)->identity;
+  const std::string text =
+      fmt::format("still preparing {}: {}", job::ReplicaName(job.name, id.role, id.index),
+                  manifest::ToUtf8(delay.message));
+  spdlog::warn("{}: {}", job.Path(), text);
+  Event({"kubeflow.org/v1", "TFJob", job.space, job.name, job.uid}, {true, "StillPreparing", text});
+}
+
 // A file's name is any bytes; what is stored and shown is text.
 void Turner::TakeCheckpoint(base::JobId job, std::int64_t step, base::Instant at,
                             const std::string& path) {
@@ -68,11 +87,11 @@ void Turner::TakeCheckpoint(base::JobId job, std::int64_t step, base::Instant at
 
 // The end of a program whose TFJob cannot be read: the runner keeps it for whoever mends the
 // object.
-void Turner::TakeLast(const port::Exited& exit) {
-  const SetAside::End end = loop_.set_aside_.Exit(exit.uid);
+void Turner::TakeLast(const std::string& uid, int start) {
+  const SetAside::End end = loop_.set_aside_.Exit(uid);
   if (!end.abandoned) return;
-  orders_.push_back({.type = Order::Type::kForget, .uid = exit.uid, .start = exit.start});
-  orders_.push_back({.type = Order::Type::kErase, .uid = exit.uid});
+  orders_.push_back({.type = Order::Type::kForget, .uid = uid, .start = start});
+  orders_.push_back({.type = Order::Type::kErase, .uid = uid});
   if (end.was_last) facts_.emplace_back(pool::GpusFreed{end.job});
 }
 
@@ -238,10 +257,10 @@ void Turner::CarryOut() {
         loop_.runner_.Erase(order.uid);
         break;
       case Order::Type::kDropClaim:
-        if (!order.uid.empty()) loop_.launcher_.DropClaim(order.uid);
+        if (!order.uid.empty()) loop_.launcher_->DropClaim(order.uid);
         break;
       case Order::Type::kDiscard:
-        loop_.launcher_.Discard(order.body);
+        loop_.launcher_->Discard(order.body);
         break;
     }
   }

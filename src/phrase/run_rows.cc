@@ -82,6 +82,18 @@ constexpr std::array kRows = std::to_array<Message>({
      {"Run the server as root with --run-as, or leave runAsUser out.",
       "以 root 启动服务器并使用 --run-as, 或去掉 runAsUser。"},
      {"", ""}},
+    {"PND-R009",
+     {"a file system does not answer", "文件系统没有响应"},
+     {},
+     {"What a replica needs before it can start (a hostPath, its Python, its working copy) lies on "
+      "a file system that has not answered for two minutes, such as a network share whose server "
+      "is away. The start was given up; other jobs were not held up.",
+      "副本启动前需要的内容 (hostPath, Python, 工作副本) 所在的文件系统两分钟没有响应, "
+      "例如服务器离线的网络共享。该次启动已放弃, 其他作业不受影响。"},
+     {"Look at the path that the message names with `ls` and `mount`; bring its server back, or "
+      "leave the volume out.",
+      "用 `ls` 和 `mount` 检查消息中的路径; 恢复其服务器, 或去掉该卷。"},
+     {"mount", "mount"}},
 });
 
 }  // namespace

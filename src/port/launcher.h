@@ -1,7 +1,8 @@
 // The port from a stored Pod to a program of this machine: environments, paths, limits.
 //
-// Thread rule: called on the loop's thread only, and answers at once. Faces: agent::PodLauncher
-// (real), the simulator's own.
+// Thread rule: LaunchOf() on any thread, several at once, for as long as a file system takes: who
+// calls it shares the launcher. The rest on the loop's thread, answered at once. Faces:
+// agent::PodLauncher (real), the simulator's own.
 #pragma once
 
 #include <string>

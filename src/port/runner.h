@@ -1,10 +1,11 @@
 // The port to programs on this machine: start, stop, and what became of them.
 //
 // Faces: run::ShimRunner (real processes under a shim that outlives the server), sim::Machine,
-// MemoryRunner. Thread rule: calls from the loop's thread only; they return at once. Readings come
-// back through the sink, from any thread, in order per replica.
+// replay::Programs. Thread rule: calls from the loop's thread only; they return at once. Readings
+// come back through the sink, from any thread, in order per replica.
 // Invariants:
-//   1. A replica is started at most once per (uid, start number): a repeated Start is ignored.
+//   1. A replica is started at most once per (uid, start number): a repeated Start is ignored, also
+//      of one that was told NotStarted, until that is forgotten or the runner itself is another.
 //   2. Every started replica is reported exited exactly once, through any restart of the server,
 //      or lost when nothing is known of it any more.
 //   3. What runs and is not in the first Adopt() after a restart is nobody's: it is killed and
@@ -22,6 +23,7 @@
 
 #include "base/instant.h"
 #include "base/quantity.h"
+#include "base/result.h"
 
 namespace pondage::port {
 
@@ -75,6 +77,20 @@ struct NotStarted {
   bool not_executable = false;  // 126
   std::string id;               // of the message catalogue ("PND-R002"); may be empty
 };
+// What a start that an error ended is told as.
+inline NotStarted Refused(const std::string& uid, int start, const base::Error& error) {
+  NotStarted refused;
+  refused.uid = uid;
+  refused.start = start;
+  refused.message = error.object.empty() ? error.message : error.object + " " + error.message;
+  refused.id = error.id;
+  return refused;
+}
+struct Delayed {  // what a start needs has not answered for a while; it is waited for
+  std::string uid;
+  int start = 0;
+  std::string message;
+};
 struct Said {  // by the job's own module
   std::string uid;
   int start = 0;
@@ -100,7 +116,7 @@ struct Exited {
   std::int64_t at_monotonic_ms = 0;
   std::string boot_id;
 };
-using Reading = std::variant<Started, NotStarted, Said, Saved, Exited>;
+using Reading = std::variant<Started, NotStarted, Delayed, Said, Saved, Exited>;
 
 class Runner {
  public:
@@ -120,11 +136,18 @@ class Runner {
   };
   virtual void Adopt(const std::vector<Known>& known) = 0;
 
-  virtual void Start(const Launch& launch) = 0;
+  // What a start needs, looked up and made on this machine. It may take as long as the file systems
+  // do, so the runner calls it on a thread of its own, where it may hang for ever: it owns what it
+  // uses. At most once a Start, of each replica one at a time, those of several at once. An error
+  // becomes NotStarted.
+  using MakeLaunch = std::function<base::Result<Launch>()>;
+  // Until its program is started, Stop and Kill take a start back (NotStarted), and an Erase waits
+  // for what is being made.
+  virtual void Start(const std::string& uid, int start, MakeLaunch make) = 0;
   virtual void Stop(const std::string& uid, base::Millis grace) = 0;  // SIGTERM, then SIGKILL
   virtual void Kill(const std::string& uid) = 0;
-  // The exit of this start was taken for good (committed): its record may go. Logs stay until
-  // Erase, and the start stays known: it is never carried out again.
+  // The end of this start, Exited or NotStarted, was taken for good (committed): its record may go.
+  // Logs stay until Erase, and a start that was carried out stays known: it never is again.
   virtual void Forget(const std::string& uid, int start) = 0;
   virtual void Erase(const std::string& uid) = 0;  // logs and working files too
 };

@@ -94,7 +94,7 @@ class OnPool : public Host {
     launch.env[kJobVariable] = job->identity.Path();
     launch.env[kNodeVariable] = replica->grant->node;
     ids_[launch.uid] = decision.replica;
-    programs_.Start(launch);
+    programs_.Start(launch.uid, launch.start, [launch] { return launch; });
   }
   void Do(const pool::StopReplica& decision) {
     programs_.Stop(UidOf(decision.replica), decision.deadline - clock_.Now());

@@ -52,7 +52,10 @@ void Programs::Adopt(const std::vector<Known>& known) {
   }
 }
 
-void Programs::Start(const port::Launch& launch) {
+void Programs::Start(const std::string& uid, int start, MakeLaunch make) {
+  const auto made = make();
+  REQUIRE(made && made->uid == uid && made->start == start);
+  const port::Launch& launch = *made;
   const auto part = PartOf(launch.env.at(kJobVariable));
   REQUIRE(part && *part < states_.size());
   const auto [program, is_new] =

@@ -34,7 +34,7 @@ class Programs : public port::Runner {
 
   void Listen(Sink sink) override { sink_ = std::move(sink); }
   void Adopt(const std::vector<Known>& known) override;
-  void Start(const port::Launch& launch) override;
+  void Start(const std::string& uid, int start, MakeLaunch make) override;
   void Stop(const std::string& uid, base::Millis grace) override;
   void Kill(const std::string& uid) override;
   void Forget(const std::string& uid, int start) override;

@@ -104,7 +104,9 @@ class PodReader : public port::Launcher {
 class OnServer : public Host {
  public:
   OnServer(port::Runner& programs, port::Clock& clock)
-      : clock_(clock), loop_({.event_ttl = base::SecondsLong(1)}, store_, programs, clock, pods_) {}
+      : clock_(clock),
+        loop_({.event_ttl = base::SecondsLong(1)}, store_, programs, clock,
+              std::make_shared<PodReader>()) {}
 
   void See(fleet::Node node) override { loop_.See(std::move(node), {}); }
   void Put(const queue::Spec& queue) override {
@@ -135,7 +137,6 @@ class OnServer : public Host {
 
   port::Clock& clock_;
   Shelf store_;
-  PodReader pods_;
   loop::Loop loop_;
   base::Result<void> refused_;
   std::size_t unseen_ = 0;

@@ -143,7 +143,7 @@ TEST_F(RunnerTest, AReplicaIsInAllItsGroupsFromItsFirstInstruction) {
   launch.memory_limit = kLimits.memory;
   launch.cpu_limit = kLimits.cpu;
   launch.pids_limit = kLimits.pids;
-  runner_->Start(launch);
+  Start(launch);
   Await<Exited>("member");
   const auto groups = FindCgroups(place_)->Make("member", kLimits);
   ASSERT_TRUE(groups);
@@ -198,9 +198,9 @@ TEST_F(RunnerTest, ARealVersion2TreeHoldsAReplicaFromItsBirthAndEndsIt) {
     readings_.push_back(std::move(reading));
     changed_.notify_all();
   });
-  runner_->Start(Shell("held",
-                       "cat /proc/self/cgroup; (setsid sh -c 'trap \"\" TERM HUP; sleep 1000' &); "
-                       "echo ready; sleep 1000"));
+  Start(Shell("held",
+              "cat /proc/self/cgroup; (setsid sh -c 'trap \"\" TERM HUP; sleep 1000' &); "
+              "echo ready; sleep 1000"));
   Await<port::Started>("held");
   AwaitOutside([&] { return Log("held").contains("ready"); });
   EXPECT_THAT(Log("held"), ::testing::HasSubstr("0::" + parent.substr(tree.size()) + "/held\n"));
@@ -216,7 +216,7 @@ TEST_F(RunnerTest, AReplicaThatTakesTooMuchMemoryIsNamed) {
   if (!runner_->Limits().memory) GTEST_SKIP() << runner_->Limits().why;
   auto launch = Program("greedy", {"tail", "/dev/zero"});
   launch.memory_limit = base::Bytes{64 << 20};
-  runner_->Start(launch);
+  Start(launch);
   const auto exited = Await<Exited>("greedy");
   EXPECT_EQ(exited.reason, "OOMKilled");
   EXPECT_EQ(exited.code, 137);
@@ -224,7 +224,7 @@ TEST_F(RunnerTest, AReplicaThatTakesTooMuchMemoryIsNamed) {
   // A child of it was killed, and it says so with a code of its own.
   auto parent = Shell("parent", "tail /dev/zero; exit 3");
   parent.memory_limit = base::Bytes{64 << 20};
-  runner_->Start(parent);
+  Start(parent);
   const auto own_code = Await<Exited>("parent");
   if (own_code.code != 137) {  // version 2 ends the whole group
     EXPECT_EQ(own_code.code, 3);
@@ -236,8 +236,8 @@ TEST_F(RunnerTest, AReplicaThatTakesTooMuchMemoryIsNamed) {
 TEST_F(RunnerTest, WhoHidesFromAKilledShimIsFoundInItsGroup) {
   if (runner_->Limits().backend == "none") GTEST_SKIP() << runner_->Limits().why;
   // Without the mark in its environment, in another session, and its parent is the shim's.
-  runner_->Start(Shell("hidden", "env -i setsid sh -c 'echo $$ >" + data_ +
-                                     "/pid; while :; do sleep 1; done' & sleep 1000"));
+  Start(Shell("hidden", "env -i setsid sh -c 'echo $$ >" + data_ +
+                            "/pid; while :; do sleep 1; done' & sleep 1000"));
   Await<port::Started>("hidden");
   AwaitOutside([&] { return ReadText(data_ + "/pid").ends_with('\n'); });
   AwaitOutside([&] { return runner_->RunningNow().size() == 1; });
@@ -258,7 +258,7 @@ TEST_F(RunnerTest, ABombIsBoundedAndEnded) {
       "i=0; while [ $i -lt 40 ]; do (while :; do sleep 0.05 & sleep 0.05; done) 2>/dev/null & "
       "i=$((i+1)); done; sleep 1000");
   launch.pids_limit = 150;
-  runner_->Start(launch);
+  Start(launch);
   Await<port::Started>("bomb");
   AwaitOutside([] { return Alive("bomb").size() > 50; });
   EXPECT_LE(Alive("bomb").size(), 150u);
@@ -273,7 +273,7 @@ TEST_F(RunnerTest, WithoutControlGroupsATreeThatGrowsIsEndedToo) {
   EXPECT_EQ(runner_->Limits().backend, "none");
   // Twenty lines of descent, each of which forks its successor and ends: no look sees the same
   // twice.
-  runner_->Start(Shell(
+  Start(Shell(
       "hydra",
       "trap '' TERM; f() { (sleep 0.003; f) & }; i=0; while [ $i -lt 20 ]; do f; i=$((i+1)); done; "
       "echo ready; while :; do sleep 1; done"));

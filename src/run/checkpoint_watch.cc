@@ -7,6 +7,7 @@
 #include <charconv>
 #include <utility>
 
+#include "run/touching.h"
 #include "shim/files.h"
 
 namespace pondage::run {
@@ -64,59 +65,35 @@ std::string ModelCheckpointPath(std::string_view text) {
   return "";
 }
 
-void CheckpointWatch::Watch(const std::string& uid, const std::string& directory,
-                            bool report_present, std::optional<Rights> rights) {
-  Watched watched{directory, std::move(rights), std::nullopt, std::nullopt};
-  if (!report_present) watched.reported = Newest(watched);
-  watched_[uid] = std::move(watched);
-}
-
-std::vector<port::Saved> CheckpointWatch::Look() {
-  std::vector<port::Saved> news;
-  for (auto& [uid, watched] : watched_) {
-    if (auto saved = Judge(uid, watched, false)) news.push_back(*std::move(saved));
-  }
-  return news;
-}
-
-std::optional<port::Saved> CheckpointWatch::LastLook(const std::string& uid) {
-  const auto found = watched_.find(uid);
-  if (found == watched_.end()) return std::nullopt;
-  auto saved = Judge(uid, found->second, true);
-  watched_.erase(found);
-  return saved;
-}
-
-std::optional<port::Saved> CheckpointWatch::Judge(const std::string& uid, Watched& watched,
-                                                  bool last) {
-  auto newest = Newest(watched);
-  if (!newest || newest == watched.reported) return std::nullopt;
-  const bool settled = last || newest->settled || newest == watched.candidate;
-  watched.candidate = newest;
+std::optional<port::Saved> CheckpointWatch::Judge(bool last) {
+  auto newest = Newest();
+  if (!newest || newest == reported_) return std::nullopt;
+  const bool settled = last || newest->settled || newest == candidate_;
+  candidate_ = newest;
   if (!settled) return std::nullopt;
-  watched.reported = newest;
-  return port::Saved{uid, newest->step, newest->path,
+  reported_ = newest;
+  return port::Saved{uid_, newest->step, newest->path,
                      base::Instant{newest->modified_ns / 1'000'000}};
 }
 
-std::optional<CheckpointWatch::Seen> CheckpointWatch::Named(const std::string& directory) {
-  const std::string file = directory + "/checkpoint";
+std::optional<CheckpointWatch::Seen> CheckpointWatch::Named() const {
+  const std::string file = directory_ + "/checkpoint";
   struct stat status{};
   if (stat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   const auto text = shim::ReadFile(file, kCheckpointFileLimit);
   std::string path = text ? ModelCheckpointPath(*text) : "";
   if (path.empty()) return std::nullopt;
-  if (!path.starts_with('/')) path = directory + "/" + path;
+  if (!path.starts_with('/')) path = directory_ + "/" + path;
   const std::int64_t step = StepOf(path);
   return Seen{std::move(path), step, ModifiedNs(status), status.st_size, true};
 }
 
-std::optional<CheckpointWatch::Seen> CheckpointWatch::Newest(const Watched& watched) {
-  const AsAccount account(watched.rights);
+std::optional<CheckpointWatch::Seen> CheckpointWatch::Newest() const {
+  const Touching touching(directory_);
+  const AsAccount account(rights_);
   if (!account) return std::nullopt;
-  const std::string& directory = watched.directory;
-  if (auto named = Named(directory)) return named;
-  DIR* const entries = opendir(directory.c_str());
+  if (auto named = Named()) return named;
+  DIR* const entries = opendir(directory_.c_str());
   if (entries == nullptr) return std::nullopt;
   std::optional<Seen> newest;
   std::size_t count = 0;
@@ -132,7 +109,7 @@ std::optional<CheckpointWatch::Seen> CheckpointWatch::Newest(const Watched& watc
   closedir(entries);
   if (newest) {
     newest->step = StepOf(newest->path);
-    newest->path = directory + "/" + newest->path;
+    newest->path = directory_ + "/" + newest->path;
   }
   return newest;
 }

@@ -1,16 +1,15 @@
-// Sees newer checkpoints in the directories of running replicas.
+// Sees newer checkpoints in the directory of one running replica.
 //
-// One thread; reads the file system when asked. TensorFlow's `checkpoint` file names the newest
-// where there is one; else the newest entry counts once it has stopped changing (or the replica has
-// ended).
+// One thread at a time, which may hang in the file system: a submitter names the directory.
+// TensorFlow's `checkpoint` file names the newest where there is one; else the newest entry counts
+// once it has stopped changing (or the replica has ended).
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "port/runner.h"
 #include "run/rights.h"
@@ -19,16 +18,15 @@ namespace pondage::run {
 
 class CheckpointWatch {
  public:
-  // What lies there already is not news, except after a restart of the server.
-  // It is looked at with those rights: a submitter names the directory.
-  void Watch(const std::string& uid, const std::string& directory, bool report_present,
-             std::optional<Rights> rights = std::nullopt);
-  void Unwatch(const std::string& uid) { watched_.erase(uid); }
-  bool empty() const { return watched_.empty(); }
+  // It is looked at with those rights. Touches nothing yet.
+  CheckpointWatch(std::string uid, std::string directory, std::optional<Rights> rights)
+      : uid_(std::move(uid)), directory_(std::move(directory)), rights_(std::move(rights)) {}
 
-  std::vector<port::Saved> Look();
-  // The last look at a replica that has ended: nothing changes any more.
-  std::optional<port::Saved> LastLook(const std::string& uid);
+  // What lies there now is not news. Without, all of it is, as after a restart of the server.
+  void PassOver() { reported_ = Newest(); }
+  std::optional<port::Saved> Look() { return Judge(false); }
+  // At a replica that has ended: nothing changes any more.
+  std::optional<port::Saved> LastLook() { return Judge(true); }
 
  private:
   struct Seen {
@@ -39,18 +37,16 @@ class CheckpointWatch {
     bool settled = false;  // named by a `checkpoint` file, which is replaced as a whole
     bool operator==(const Seen&) const = default;
   };
-  struct Watched {
-    std::string directory;
-    std::optional<Rights> rights;
-    std::optional<Seen> reported;
-    std::optional<Seen> candidate;
-  };
 
-  static std::optional<Seen> Newest(const Watched& watched);
-  static std::optional<Seen> Named(const std::string& directory);
-  static std::optional<port::Saved> Judge(const std::string& uid, Watched& watched, bool last);
+  std::optional<Seen> Newest() const;
+  std::optional<Seen> Named() const;
+  std::optional<port::Saved> Judge(bool last);
 
-  std::map<std::string, Watched> watched_;
+  const std::string uid_;
+  const std::string directory_;
+  const std::optional<Rights> rights_;
+  std::optional<Seen> reported_;
+  std::optional<Seen> candidate_;
 };
 
 // "…/ckpt-120", "120", "model_120.keras", "ckpt-120.index": 120. -1: the name does not say.

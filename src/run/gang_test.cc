@@ -39,7 +39,7 @@ TEST_F(GangTest, SavesOnNoticeAndLeavesWith42) {
   auto launch = FakeTf("saver", {"--steps", "100000", "--every", "0", "--save-on-term",
                                  "--checkpoint-dir", directory});
   launch.checkpoint_dir = directory;
-  runner_->Start(launch);
+  Start(launch);
   AwaitThat([&] {
     for (const auto& reading : readings_) {
       const auto* said = std::get_if<Said>(&reading);
@@ -53,7 +53,7 @@ TEST_F(GangTest, SavesOnNoticeAndLeavesWith42) {
 }
 
 TEST_F(GangTest, OneThatWaitsForItsPeerIsDeafAndMustBeKilled) {
-  runner_->Start(FakeTf("lonely", {"--peer", "127.0.0.1:" + std::to_string(FreePort())}));
+  Start(FakeTf("lonely", {"--peer", "127.0.0.1:" + std::to_string(FreePort())}));
   const std::string status = "/proc/" + std::to_string(Await<Started>("lonely").pid) + "/status";
   AwaitOutside([&] {  // it has taken SIGTERM for itself
     const std::string text = ReadText(status);
@@ -68,8 +68,8 @@ TEST_F(GangTest, OneThatWaitsForItsPeerIsDeafAndMustBeKilled) {
 
 TEST_F(GangTest, TheFirstExitOfAGangCanBeTold) {
   const std::string port = std::to_string(FreePort());
-  runner_->Start(FakeTf("w0", {"--listen", port, "--steps", "100000", "--peer-death-ms", "100"}));
-  runner_->Start(
+  Start(FakeTf("w0", {"--listen", port, "--steps", "100000", "--peer-death-ms", "100"}));
+  Start(
       FakeTf("w1", {"--peer", "127.0.0.1:" + port, "--steps", "100000", "--peer-death-ms", "100"}));
   AwaitOutside([&] { return Log("w0").contains("START") && Log("w1").contains("START"); });
   runner_->Kill("w1");

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/mount_target.h"
+#include "run/touching.h"
 
 namespace pondage::run {
 namespace {
@@ -40,6 +41,7 @@ std::string Without(std::string path) {
 // The target with the links of its existing part resolved, since bubblewrap binds onto real paths.
 base::Result<fs::path> Resolve(const std::string& target) {
   std::error_code error;
+  const Touching touching(target);
   const std::string plain = Without(target);
   if (!IsPlainPath(plain) || plain == "/") {
     return std::unexpected(Problem(target, "is no absolute path below /"));
@@ -87,6 +89,7 @@ class Plan {
   base::Result<void> Add(const port::Mount& mount, const fs::path& resolved,
                          const std::string& working_dir) {
     std::error_code error;
+    const Touching touching(mount.source);
     const bool is_directory = fs::is_directory(mount.source, error);
     if (!is_directory && !fs::exists(mount.source, error)) {
       return std::unexpected(Problem(
@@ -147,6 +150,7 @@ class Plan {
   }
 
   static base::Result<void> Rebuild(const fs::path& directory, std::vector<std::string>& words) {
+    const Touching touching(directory.string());
     struct stat status{};
     if (stat(directory.c_str(), &status) != 0) {
       return std::unexpected(Problem(directory, "cannot be read"));

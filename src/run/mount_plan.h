@@ -1,10 +1,11 @@
 // The words for bubblewrap that give one replica its mounts and leave the rest of the machine as it
 // is.
 //
-// Any thread; reads the file system, changes nothing. A target that is missing is never made on the
-// machine: its nearest existing parent becomes a memory file system whose entries are bound again.
-// One inside another mount is made there by bubblewrap, which may have more rights than the
-// program: where it has, the target must exist already, or lie in a volume of the replica's own.
+// Any thread, for as long as a file system takes; changes nothing. A target that is missing is
+// never made on the machine: its nearest existing parent becomes a memory file system whose entries
+// are bound again. One inside another mount is made there by bubblewrap, which may have more rights
+// than the program: where it has, the target must exist already, or lie in a volume of the
+// replica's own.
 #pragma once
 
 #include <string>

@@ -84,7 +84,7 @@ TEST_F(MountTest, AReplicaSeesItsMountsAndNobodyElseDoes) {
   launch.mounts = {{data_ + "/source", parent + "/new/deep", false},
                    {data_ + "/source", "/pondage-test-data", true},
                    {"", data_ + "/tree/empty", false}};
-  runner_->Start(launch);
+  Start(launch);
   EXPECT_EQ(Await<Exited>("mounted").code, 42) << Log("mounted");  // not 143 of the wrapper
   EXPECT_THAT(Log("mounted"),
               ::testing::HasSubstr("inside\nbeside\ninside\nfile\nkept\nlink\nnew\n"));
@@ -99,7 +99,7 @@ TEST_F(MountTest, AMountedReplicaIsStoppedAndTakenOverLikeAnyOther) {
   if (!cannot_.empty()) GTEST_SKIP() << "no mounts here: " << cannot_;
   auto launch = Shell("mounted", "trap 'exit 42' TERM; echo ready; while :; do sleep 0.01; done");
   launch.mounts = {{data_ + "/source", "/pondage-test-data", false}};
-  runner_->Start(launch);
+  Start(launch);
   AwaitOutside([&] { return Log("mounted").contains("ready"); });
   StartServer();
   runner_->Adopt({{"mounted", 0, ""}});
@@ -117,14 +117,14 @@ TEST_F(MountTest, WhatWasChangedAfterItWasAllowedIsNotShown) {
   auto launch = Shell("shown", "ls /pondage-test-data");
   launch.mounts = {{data_ + "/way", "/pondage-test-data", true}};
   launch.mounts[0].expected = port::FileId{status.st_dev, status.st_ino};
-  runner_->Start(launch);
+  Start(launch);
   EXPECT_EQ(Await<Exited>("shown").code, 0);
   EXPECT_EQ(Log("shown"), "hello\n");
 
   fs::remove(data_ + "/way");
   fs::create_directory_symlink(data_ + "/secret", data_ + "/way");
   launch.uid = "kept";
-  runner_->Start(launch);
+  Start(launch);
   const auto refused = Await<NotStarted>("kept");
   EXPECT_EQ(refused.id, "PND-R005");
   EXPECT_THAT(refused.message, ::testing::HasSubstr("/pondage-test-data"));
@@ -172,7 +172,7 @@ TEST_F(MountTest, SaysWhenThisMachineCannotMount) {
   StartServer();
   auto launch = Shell("refused", "true");
   launch.mounts = {{data_ + "/source", "/pondage-test-data", false}};
-  runner_->Start(launch);
+  Start(launch);
   EXPECT_EQ(Await<NotStarted>("refused").id, "PND-R004");
 }
 

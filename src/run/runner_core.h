@@ -1,7 +1,6 @@
 // The inside of a ShimRunner: what is known of each replica, and who is told.
 //
-// Its methods run on the reactor's thread, but for RunningNow(), Held() and limits() (any thread)
-// and Look() (the slow one).
+// Its methods run on the reactor's thread, but for Post(), RunningNow(), Held() and limits() (any).
 #pragma once
 
 #include <sys/types.h>
@@ -18,11 +17,14 @@
 
 #include "base/assert.h"
 #include "run/checkpoint_watch.h"
+#include "run/errands.h"
+#include "run/preparer.h"
 #include "run/reactor.h"
 #include "run/shim_exec.h"
 #include "run/shim_runner.h"
 #include "run/shim_sockets.h"
 #include "run/starter.h"
+#include "run/touching.h"
 #include "shim/files.h"
 
 namespace pondage::run {
@@ -37,16 +39,22 @@ class ShimRunner::Core {
         clock_(clock),
         limits_(cgroups_->Report()),
         boot_id_(shim::BootId()),
+        preparer_(std::make_shared<Preparer>(settings_.data_dir, settings_.bwrap)),
         starter_(settings_, *cgroups_, clock),
         sockets_(
             reactor_,
             [this](int connection, shim::State state) { OnState(connection, std::move(state)); },
             [this](int connection) { OnClosed(connection); }),
-        execs_(reactor_, sockets_, [this](const std::string& uid) { return ConnectionOf(uid); }) {}
+        execs_(reactor_, sockets_, [this](const std::string& uid) { return ConnectionOf(uid); }) {
+    gate_->core = this;
+  }
 
   ~Core() {
+    {
+      const std::lock_guard lock(gate_->mutex);
+      gate_->core = nullptr;
+    }
     reactor_.Stop();
-    slow_.Stop();
     execs_.End();
     for (const auto& [handle, child] : children_) close(handle);
   }
@@ -58,7 +66,7 @@ class ShimRunner::Core {
     Post([this] { PROMISE(sockets_.Listen(settings_.data_dir)); });
   }
   void Adopt(const std::vector<Known>& known);
-  void Start(const port::Launch& launch, int attempt);
+  void Start(const std::string& uid, int start, MakeLaunch make);
   void Stop(const std::string& uid, base::Millis grace);
   void Kill(const std::string& uid);
   void Forget(const std::string& uid, int start);
@@ -85,16 +93,35 @@ class ShimRunner::Core {
     bool told_started = false;
     port::Started started;
     shim::Said said;
-    bool settled = false;  // it has ended and that was told
-    std::optional<port::Reading> end;
+    bool settled = false;              // nothing of it runs any more
+    std::optional<port::Reading> end;  // ... and that was told
     std::optional<shim::Ended> heard;  // its last words, should the file of them be missing
     std::optional<std::int64_t> stop_deadline;  // asked of it, BoottimeMs()
     bool kill = false;
     bool unwanted = false;  // nobody knows it: it ends without a word
     bool erase = false;
-    int removals = 0;  // of its control group, tried in vain
-    std::string checkpoint_dir;
-    std::optional<Rights> rights;  // to look there
+    int removals = 0;                              // of its control group, tried in vain
+    std::shared_ptr<CheckpointWatch> checkpoints;  // null: no directory
+    bool looking = false;                          // there, on a thread that may hang
+  };
+  // A start that was ordered and has not begun.
+  struct Waiting {
+    int start = 0;
+    std::int64_t order = 0;  // tells it from others of the same replica
+    MakeLaunch make;         // handed on when its turn comes
+    std::optional<Prepared> prepared;
+  };
+  // A start for which a thread works, whether it is still wanted or not.
+  struct Preparing {
+    std::int64_t order = 0;
+    std::shared_ptr<Touched> touched;
+    bool told = false;   // that it takes long
+    bool erase = false;  // when it is over
+  };
+  // To this, for threads that may outlive it.
+  struct Gate {
+    std::mutex mutex;
+    Core* core = nullptr;
   };
 
   Replica* Find(const std::string& uid);
@@ -103,8 +130,14 @@ class ShimRunner::Core {
   void Drop(const std::string& uid);
   void Spawned(const std::string& uid, pid_t child);
   void Reap(int handle);
-  void LookThenStart(const port::Launch& launch);
-  Replica& TakeOver(const std::string& uid, Replica replica, bool was_running);
+  void Send(Errands::Work work);
+  void LookAtErrands();
+  static void Return(const std::shared_ptr<Gate>& gate, std::function<void(Core&)> closure);
+  void Prepare(const std::string& uid);
+  void OnPrepared(const std::string& uid, base::Result<Prepared> prepared);
+  void Begin(const std::string& uid, std::int64_t order, int attempt);
+  void LookAtStarts();
+  Replica& TakeOver(const std::string& uid, Replica replica);
   void OnState(int connection, shim::State state);
   void OnClosed(int connection);
   void CloseOf(Replica& replica);
@@ -114,13 +147,14 @@ class ShimRunner::Core {
   port::Reading EndOf(const std::string& uid, const Replica& replica) const;
   bool EndRemnants(const std::string& uid, Replica& replica);
   void Settle(const std::string& uid, Replica& replica);
+  void LookForCheckpoints(const std::string& uid, Replica& replica);
+  void OnLooked(const std::string& uid, std::int64_t start, bool last,
+                std::optional<port::Saved> saved);
+  void TellEnd(const std::string& uid, Replica& replica);
   bool Withdraw(const std::string& uid);
+  void Refuse(port::NotStarted refusal);
   void Order(Replica& replica);
   void Tick();
-  void Look();
-  void Watch(const std::string& uid, const std::string& directory, bool report_present,
-             const std::optional<Rights>& rights);  // on the slow thread
-  void Unwatch(const port::Launch& launch);
   void Emit(port::Reading reading) { sink_(std::move(reading)); }
   void NoteRunning(const std::string& uid, const Replica& replica);
 
@@ -133,26 +167,28 @@ class ShimRunner::Core {
 
   // On the reactor's thread.
   std::map<std::string, Replica> replicas_;
-  std::map<std::string, port::Launch>
-      waiting_;  // starts that wait for a look or for the shim before them
+  std::map<std::string, Waiting> waiting_;
+  std::map<std::string, Preparing> preparing_;
+  std::map<std::string, int> refused_;  // starts that came to nothing, until that is forgotten
+  std::int64_t orders_ = 0;
   // Starts that a server before this one carried out and this one took over, not ordered again yet.
   std::map<std::string, int> begun_;
   std::map<int, shim::State> strangers_;  // connected before they were adopted
   std::map<int, pid_t> children_;         // to be waited for, by pidfd
   bool adopted_ = false;
   bool ticking_ = false;
+  bool watching_starts_ = false;
+  bool watching_errands_ = false;
+  const std::shared_ptr<Preparer> preparer_;
   Starter starter_;
-
-  // On the slow thread.
-  CheckpointWatch checkpoints_;
-  bool looking_ = false;
 
   mutable std::mutex mutex_;
   std::map<std::string, Running> running_;
   std::atomic<std::size_t> held_ = 0;  // size of replicas_
 
+  const std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
+  Errands errands_;
   Reactor reactor_;
-  Reactor slow_;
   ShimSockets sockets_;
   ShimExec execs_;
 };

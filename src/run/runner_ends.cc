@@ -1,6 +1,6 @@
 // How replicas end: asked of the lock and the directory, and what their shims could not do done.
 #include <algorithm>
-#include <filesystem>
+#include <utility>
 #include <variant>
 
 #include "run/remnants.h"
@@ -106,7 +106,6 @@ void ShimRunner::Core::Settle(const std::string& uid, Replica& replica) {
   if (!directory.ReadExit(replica.start) && !EndRemnants(uid, replica)) return;
   cgroups_->Remove(uid);
   replica.settled = true;
-  replica.end = EndOf(uid, replica);
   const auto ended = directory.ReadExit(replica.start);
   if (replica.ours && !replica.told_started && ended && ended->pid > 0) {
     // So short a life that it was over before its shim was heard.
@@ -118,16 +117,43 @@ void ShimRunner::Core::Settle(const std::string& uid, Replica& replica) {
     const std::lock_guard lock(mutex_);
     running_.erase(uid);
   }
-  if (!replica.checkpoint_dir.empty()) {
-    slow_.Post([this, uid, end = *replica.end, silent = replica.unwanted] {
-      auto saved = checkpoints_.LastLook(uid);
-      if (silent) return;
-      if (saved) Emit(*std::move(saved));
-      Emit(end);
+  if (!replica.checkpoints) return TellEnd(uid, replica);
+  LookForCheckpoints(uid, replica);
+  reactor_.After(settings_.last_look_ms, [this, uid, start = replica.start] {
+    Replica* const still = Find(uid);
+    if (still != nullptr && still->start == start) TellEnd(uid, *still);
+  });
+}
+
+void ShimRunner::Core::LookForCheckpoints(const std::string& uid, Replica& replica) {
+  if (std::exchange(replica.looking, true)) return;
+  Send([gate = gate_, watch = replica.checkpoints, uid, start = replica.start,
+        last = replica.settled] {
+    auto saved = last ? watch->LastLook() : watch->Look();
+    Return(gate, [uid, start, last, saved = std::move(saved)](Core& core) {
+      core.OnLooked(uid, start, last, saved);
     });
-  } else if (!replica.unwanted) {
-    Emit(*replica.end);
+  });
+}
+
+void ShimRunner::Core::OnLooked(const std::string& uid, std::int64_t start, bool last,
+                                std::optional<port::Saved> saved) {
+  Replica* const replica = Find(uid);
+  if (replica == nullptr || replica->start != start || replica->end) return;
+  replica->looking = false;
+  if (saved && !replica->unwanted) Emit(*std::move(saved));
+  if (last) {
+    TellEnd(uid, *replica);
+  } else if (replica->settled) {
+    LookForCheckpoints(uid, *replica);  // that look may have been before its end
   }
+}
+
+// Once: behind the last look, or without it when that does not come back.
+void ShimRunner::Core::TellEnd(const std::string& uid, Replica& replica) {
+  if (replica.end) return;
+  replica.end = EndOf(uid, replica);
+  if (!replica.unwanted) Emit(*replica.end);
   if (replica.erase) {
     Erase(uid);
   } else if (std::holds_alternative<port::NotStarted>(*replica.end)) {

@@ -34,6 +34,10 @@ class RunnerTest : public ::testing::Test {
   void StartServer();
   void EndServer() { runner_.reset(); }
 
+  void Start(const port::Launch& launch) {
+    runner_->Start(launch.uid, launch.start, [launch] { return launch; });
+  }
+
   static port::Launch Program(const std::string& uid, std::vector<std::string> argv);
   static port::Launch Shell(const std::string& uid, const std::string& script);
 

@@ -83,7 +83,7 @@ class ExecTest : public RunnerTest {
     }
   }
   void StartReplica(const std::string& uid, const std::string& script = "exec sleep 1000") {
-    runner_->Start(Shell(uid, script));
+    Start(Shell(uid, script));
     Await<Started>(uid);
   }
 };
@@ -92,7 +92,7 @@ TEST_F(ExecTest, RunsInTheReplicasSurroundingsWithStreamsOfItsOwn) {
   auto launch = Program("host", {"sleep", "1000"});
   launch.env["GREETING"] = "hello";
   launch.working_dir = "/usr/lib";
-  runner_->Start(launch);
+  Start(launch);
   Await<Started>("host");
   const auto session = Exec(
       "host", {"sh", "-c", "cat; pwd; echo $GREETING $PONDAGE_POD \"$1\"; echo bad >&2; exit 3",
@@ -137,7 +137,7 @@ TEST_F(ExecTest, RefusesWhereNothingRuns) {
     return ended ? std::nullopt : std::optional(ended.error().kind);
   };
   EXPECT_EQ(kind_of("nobody", {"true"}), base::Kind::kNotFound);
-  runner_->Start(Shell("over", "true"));
+  Start(Shell("over", "true"));
   Await<Exited>("over");
   EXPECT_EQ(kind_of("over", {"true"}), base::Kind::kNotFound);
   StartReplica("host");
@@ -371,7 +371,7 @@ TEST_F(ExecTest, SeesTheReplicasMountsAndItsControlGroup) {
   auto launch = Shell("host", "exec sleep 1000");
   launch.mounts = {{data_ + "/source", "/no-such-place/inside", true}};
   launch.pids_limit = 100;
-  runner_->Start(launch);
+  Start(launch);
   Await<Started>("host");
   const auto session = Exec("host", {"cat", "/no-such-place/inside/file"});
   EXPECT_EQ(All(session->out), "mounted\n");
@@ -391,7 +391,7 @@ TEST_F(ExecTest, HasTheReplicasAccount) {
   std::ofstream(data_ + "/source/file") << "mounted\n";
   if (WhyNoMounts("bwrap").empty()) launch.mounts = {{data_ + "/source", "/no-such-place", true}};
   std::filesystem::permissions(data_, std::filesystem::perms(0755));
-  runner_->Start(launch);
+  Start(launch);
   Await<Started>("host");
   AwaitOutside([&] { return Log("host") == "said\n"; });  // its streams can be opened by name
   const auto session = Exec("host", {"sh", "-c", "id -u; id -g; echo named >/dev/stdout"});

@@ -1,9 +1,5 @@
 #include "run/shim_runner.h"
 
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -17,7 +13,6 @@ namespace pondage::run {
 namespace {
 
 constexpr std::int64_t kTickMs = 1000;
-constexpr int kLockAttempts = 1000;  // of kSoonMs: how long a start waits for the shim before it
 
 port::Said Reading(const shim::State& state) {
   port::Said said;
@@ -38,95 +33,7 @@ ShimRunner::Core::Replica* ShimRunner::Core::Find(const std::string& uid) {
   return found == replicas_.end() ? nullptr : &found->second;
 }
 
-// ---- starting
-
-void ShimRunner::Core::Start(const port::Launch& launch, int attempt) {
-  if (attempt > 0 && !waiting_.contains(launch.uid)) return;  // it was stopped meanwhile
-  if (!ReplicaDir::IsName(launch.uid)) {
-    Emit(port::NotStarted{launch.uid, launch.start, "its uid is no name", {}});
-    return;
-  }
-  if (const auto answered = begun_.extract(launch.uid);
-      answered && answered.mapped() >= launch.start) {
-    return;  // what became of it was or will be told
-  }
-  const Replica* known = Find(launch.uid);
-  if (known != nullptr && known->start >= launch.start) return;
-  const ReplicaDir directory(settings_.data_dir, launch.uid);
-  if (known == nullptr) {
-    if (const auto spec = directory.ReadSpec(); spec && spec->start >= launch.start) {
-      if (directory.IsTaken(launch.start)) return;
-      AdoptOne({launch.uid, launch.start, launch.checkpoint_dir});  // it was started before
-      return;
-    }
-  } else if (!known->settled) {
-    CheckEnded(launch.uid);  // the start before this one must be told of first
-  }
-  known = Find(launch.uid);
-  if (attempt == 0 && !launch.checkpoint_dir.empty()) {
-    LookThenStart(launch);
-    return;
-  }
-  const bool made = directory.Make();
-  Descriptor lock =
-      made && (known == nullptr || known->settled) ? directory.TakeLock() : Descriptor();
-  if (!lock && made && attempt < kLockAttempts) {
-    waiting_[launch.uid] = launch;
-    reactor_.After(kSoonMs, [this, launch, attempt] { Start(launch, attempt + 1); });
-    return;
-  }
-  waiting_.erase(launch.uid);
-  if (!lock) {
-    Unwatch(launch);
-    Emit(port::NotStarted{
-        launch.uid, launch.start, "its directory " + directory.path() + " is in use", {}});
-    return;
-  }
-  auto outcome = starter_.Start(launch, std::move(lock));
-  if (auto* const refusal = std::get_if<port::NotStarted>(&outcome)) {
-    Unwatch(launch);
-    Emit(std::move(*refusal));
-    return;
-  }
-  Replica replica;
-  replica.start = launch.start;
-  replica.ours = true;
-  replica.checkpoint_dir = launch.checkpoint_dir;
-  if (!launch.checkpoint_dir.empty()) replica.rights = RightsOf(launch);
-  TakeOver(launch.uid, std::move(replica), false);
-  Spawned(launch.uid, std::get<pid_t>(outcome));
-}
-
-// What lies in the checkpoint directory is seen before the program can add to it: a program may
-// save within a millisecond.
-void ShimRunner::Core::LookThenStart(const port::Launch& launch) {
-  const auto asked = waiting_.find(launch.uid);
-  if (asked != waiting_.end() && asked->second.start >= launch.start) return;
-  waiting_[launch.uid] = launch;
-  slow_.Post([this, launch] {
-    Watch(launch.uid, launch.checkpoint_dir, false, RightsOf(launch));
-    reactor_.Post([this, launch] { Start(launch, 1); });
-  });
-}
-
-void ShimRunner::Core::Watch(const std::string& uid, const std::string& directory,
-                             bool report_present, const std::optional<Rights>& rights) {
-  checkpoints_.Watch(uid, directory, report_present, rights);
-  if (!std::exchange(looking_, true)) slow_.After(kTickMs, [this] { Look(); });
-}
-
-void ShimRunner::Core::Unwatch(const port::Launch& launch) {
-  if (launch.checkpoint_dir.empty()) return;
-  slow_.Post([this, uid = launch.uid] { checkpoints_.Unwatch(uid); });
-}
-
-ShimRunner::Core::Replica& ShimRunner::Core::TakeOver(const std::string& uid, Replica replica,
-                                                      bool was_running) {
-  if (was_running && !replica.checkpoint_dir.empty()) {
-    slow_.Post([this, uid, directory = replica.checkpoint_dir, rights = replica.rights] {
-      Watch(uid, directory, true, rights);
-    });
-  }
+ShimRunner::Core::Replica& ShimRunner::Core::TakeOver(const std::string& uid, Replica replica) {
   if (!std::exchange(ticking_, true)) reactor_.After(kTickMs, [this] { Tick(); });
   Replica& taken = replicas_[uid] = std::move(replica);
   held_ = replicas_.size();
@@ -136,24 +43,6 @@ ShimRunner::Core::Replica& ShimRunner::Core::TakeOver(const std::string& uid, Re
 void ShimRunner::Core::Drop(const std::string& uid) {
   replicas_.erase(uid);
   held_ = replicas_.size();
-}
-
-void ShimRunner::Core::Spawned(const std::string& uid, pid_t child) {
-  const auto handle = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
-  if (handle < 0) return;  // not waited for: a zombie until this server ends
-  children_[handle] = child;
-  reactor_.Watch(handle, [this, uid, handle] {
-    Reap(handle);
-    CheckEnded(uid);
-  });
-}
-
-void ShimRunner::Core::Reap(int handle) {
-  const auto found = children_.find(handle);
-  if (found == children_.end() || waitpid(found->second, nullptr, WNOHANG) == 0) return;
-  children_.erase(found);
-  reactor_.Unwatch(handle);
-  close(handle);
 }
 
 // ---- what shims say
@@ -179,7 +68,7 @@ void ShimRunner::Core::OnState(int connection, shim::State state) {
   unwanted.start = state.start;
   unwanted.shim_pid = state.shim_pid;
   unwanted.unwanted = unwanted.erase = unwanted.kill = true;
-  Attach(TakeOver(state.uid, std::move(unwanted), true), connection, state);
+  Attach(TakeOver(state.uid, std::move(unwanted)), connection, state);
 }
 
 void ShimRunner::Core::Attach(Replica& replica, int connection, const shim::State& state) {
@@ -250,17 +139,12 @@ void ShimRunner::Core::Tick() {
     if (replica.settled) continue;
     alive = true;
     Order(replica);  // again: the socket may have been full
+    if (replica.checkpoints) LookForCheckpoints(uid, replica);
     if (replica.connection < 0) uids.push_back(uid);
   }
   for (const std::string& uid : uids) CheckEnded(uid);
   ticking_ = alive;
   if (alive) reactor_.After(kTickMs, [this] { Tick(); });
-}
-
-void ShimRunner::Core::Look() {
-  for (port::Saved& saved : checkpoints_.Look()) Emit(std::move(saved));
-  looking_ = !checkpoints_.empty();
-  if (looking_) slow_.After(kTickMs, [this] { Look(); });
 }
 
 void ShimRunner::Core::NoteRunning(const std::string& uid, const Replica& replica) {
@@ -291,7 +175,7 @@ void ShimRunner::Core::Adopt(const std::vector<Known>& known) {
 }
 
 void ShimRunner::Core::AdoptOne(const Known& known) {
-  if (!ReplicaDir::IsName(known.uid)) return;
+  if (!ReplicaDir::IsName(known.uid) || waiting_.contains(known.uid)) return;
   if (const Replica* const replica = Find(known.uid);
       replica != nullptr && replica->start >= known.start) {
     // Asked again without a restart: the same answer.
@@ -305,12 +189,12 @@ void ShimRunner::Core::AdoptOne(const Known& known) {
   const auto spec = ReplicaDir(settings_.data_dir, known.uid).ReadSpec();
   Replica replica;
   replica.start = spec ? std::max<std::int64_t>(spec->start, known.start) : known.start;
-  if (spec) {  // without it there is nothing to watch, and nobody to watch as
-    replica.checkpoint_dir =
-        spec->checkpoint_dir.empty() ? known.checkpoint_dir : spec->checkpoint_dir;
-    replica.rights = RightsOf(*spec);
+  const std::string& directory =
+      spec && !spec->checkpoint_dir.empty() ? spec->checkpoint_dir : known.checkpoint_dir;
+  if (spec && !directory.empty()) {  // without it there is nobody to look as
+    replica.checkpoints = std::make_shared<CheckpointWatch>(known.uid, directory, RightsOf(*spec));
   }
-  TakeOver(known.uid, std::move(replica), true);
+  TakeOver(known.uid, std::move(replica));
   CheckEnded(known.uid);
 }
 
@@ -329,20 +213,11 @@ void ShimRunner::Core::Expect(const Known& known) {
     Replica before;  // of the start before it, which was told of: all that is left is its end
     before.start = spec->start;
     before.unwanted = before.kill = true;
-    TakeOver(known.uid, std::move(before), true);
+    TakeOver(known.uid, std::move(before));
   }
 }
 
 // ---- orders
-
-// True when the start was still waiting, and now never comes.
-bool ShimRunner::Core::Withdraw(const std::string& uid) {
-  const auto waiting = waiting_.extract(uid);
-  if (!waiting) return false;
-  Unwatch(waiting.mapped());
-  Emit(port::NotStarted{uid, waiting.mapped().start, "it was stopped before it started", {}});
-  return true;
-}
 
 void ShimRunner::Core::Stop(const std::string& uid, base::Millis grace) {
   Replica* const replica = Find(uid);
@@ -360,23 +235,33 @@ void ShimRunner::Core::Kill(const std::string& uid) {
 }
 
 void ShimRunner::Core::Forget(const std::string& uid, int start) {
+  if (const auto refused = refused_.find(uid);
+      refused != refused_.end() && refused->second == start) {
+    refused_.erase(refused);
+  }
   const Replica* const replica = Find(uid);
-  if (replica == nullptr || !replica->settled || replica->start != start) return;
+  if (replica == nullptr || !replica->end || replica->start != start) return;
   ReplicaDir(settings_.data_dir, uid).Take(start);
   Drop(uid);
 }
 
 void ShimRunner::Core::Erase(const std::string& uid) {
   if (!ReplicaDir::IsName(uid)) return;
+  Withdraw(uid);
+  refused_.erase(uid);
+  if (const auto making = preparing_.find(uid); making != preparing_.end()) {
+    making->second.erase = true;  // what it makes now goes too
+    return;
+  }
   const ReplicaDir directory(settings_.data_dir, uid);
   Replica* const replica = Find(uid);
-  if (replica != nullptr && !replica->settled) {
+  if (replica != nullptr && !replica->end) {
     replica->erase = true;
     return;
   }
   if (replica == nullptr && directory.IsLocked()) return;
   Drop(uid);
-  slow_.Post([directory, volumes = settings_.data_dir + "/volumes/" + uid] {
+  Send([directory, volumes = settings_.data_dir + "/volumes/" + uid] {
     directory.Erase();
     std::error_code ignored;
     std::filesystem::remove_all(volumes, ignored);
@@ -399,8 +284,9 @@ void ShimRunner::Listen(Sink sink) {
 void ShimRunner::Adopt(const std::vector<Known>& known) {
   core_->Post([core = core_.get(), known] { core->Adopt(known); });
 }
-void ShimRunner::Start(const port::Launch& launch) {
-  core_->Post([core = core_.get(), launch] { core->Start(launch, 0); });
+void ShimRunner::Start(const std::string& uid, int start, MakeLaunch make) {
+  core_->Post(
+      [core = core_.get(), uid, start, make = std::move(make)] { core->Start(uid, start, make); });
 }
 void ShimRunner::Stop(const std::string& uid, base::Millis grace) {
   core_->Post([core = core_.get(), uid, grace] { core->Stop(uid, grace); });

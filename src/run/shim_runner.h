@@ -1,13 +1,16 @@
 // The runner of real processes: a shim for each replica, which outlives this server.
 //
 // Thread rule: port::Runner's; Running() and Limits() from any thread. Calls are queued for one
-// thread of its own, which starts shims, talks to them and reads what they left on disk; a second
-// one does what may be slow (looking for checkpoints, removing directories). Invariants:
+// thread of its own, which starts shims, talks to them and reads what they left on disk, and which
+// touches no path of a user's: what may hang (preparing starts, looking for checkpoints, removing
+// directories) is done on further threads, which the destructor does not wait for when they do.
+// Invariants:
 //   1. A replica is alive exactly as long as its lock is held; that is asked, never guessed.
 //   2. What is known after a restart is what the directories say; memory only saves asking, and
 //      holds nothing of what has ended and was forgotten.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +26,11 @@ struct RunnerSettings {
   std::string data_dir;
   std::string shim;             // path of pondage-shim
   std::string bwrap = "bwrap";  // path or name of bubblewrap, for replicas with mounts
+  // How long a start may be prepared before that is told of, and before it is given up.
+  std::int64_t tell_after_ms = 5'000;
+  std::int64_t give_up_after_ms = 120'000;
+  // How long the end of a replica waits for the last look into its checkpoint directory.
+  std::int64_t last_look_ms = 10'000;
 };
 
 // A replica whose program runs.
@@ -41,7 +49,7 @@ class ShimRunner : public port::Runner {
 
   void Listen(Sink sink) override;
   void Adopt(const std::vector<Known>& known) override;
-  void Start(const port::Launch& launch) override;
+  void Start(const std::string& uid, int start, MakeLaunch make) override;
   void Stop(const std::string& uid, base::Millis grace) override;
   void Kill(const std::string& uid) override;
   void Forget(const std::string& uid, int start) override;

@@ -46,7 +46,7 @@ TEST_F(RunnerTest, RunsAProgramAndReportsHowItEnded) {
   int number = 0;
   for (const Row& row : kRows) {
     const std::string uid = "exit-" + std::to_string(number++);
-    runner_->Start(Shell(uid, row.script));
+    Start(Shell(uid, row.script));
     const auto exited = Await<Exited>(uid);
     EXPECT_EQ(exited.code, row.code) << row.says;
     EXPECT_EQ(exited.reason, row.reason) << row.says;
@@ -62,7 +62,7 @@ TEST_F(RunnerTest, GivesExactlyTheArgumentsEnvironmentAndDirectory) {
   launch.env["GREETING"] = "two  spaces\nand a line";
   launch.env["LANG"] = "C.UTF-8";
   launch.working_dir = "/usr/lib";
-  runner_->Start(launch);
+  Start(launch);
   Await<Exited>("exact");
   EXPECT_EQ(
       Log("exact"),
@@ -78,12 +78,12 @@ TEST_F(RunnerTest, SaysWhyAProgramCannotStart) {
   std::ofstream(data_ + "/script") << "#!/no/such/interpreter\n";
   std::filesystem::permissions(data_ + "/script", std::filesystem::perms::owner_all);
 
-  runner_->Start(Program("missing", {"no-such-program"}));
-  runner_->Start(Program("plain", {data_ + "/plain"}));
-  runner_->Start(Program("script", {data_ + "/script"}));
+  Start(Program("missing", {"no-such-program"}));
+  Start(Program("plain", {data_ + "/plain"}));
+  Start(Program("script", {data_ + "/script"}));
   auto nowhere = Program("nowhere", {"true"});
   nowhere.working_dir = "/no/such/directory";
-  runner_->Start(nowhere);
+  Start(nowhere);
 
   const auto missing = Await<NotStarted>("missing");
   EXPECT_TRUE(missing.not_found);
@@ -100,32 +100,34 @@ TEST_F(RunnerTest, SaysWhyAProgramCannotStart) {
 
 TEST_F(RunnerTest, StartsAReplicaOnce) {
   const std::string script = "echo here >> " + data_ + "/starts; sleep 1000";
-  runner_->Start(Shell("once", script));
-  runner_->Start(Shell("once", script));
+  Start(Shell("once", script));
+  Start(Shell("once", script));
   Await<Started>("once");
-  runner_->Start(Shell("once", script));
+  Start(Shell("once", script));
   StartServer();  // which has forgotten
-  runner_->Start(Shell("once", script));
+  Start(Shell("once", script));
   Await<Started>("once");
   runner_->Kill("once");
   EXPECT_EQ(Await<Exited>("once").code, 137);
-  runner_->Start(Shell("once", script));
-  runner_->Start(Shell("next", "true"));
+  Start(Shell("once", script));
+  Start(Shell("next", "true"));
   Await<Exited>("next");  // and so everything before it was taken
   EXPECT_EQ(ReadText(data_ + "/starts"), "here\n");
 }
 
 TEST_F(RunnerTest, AnInPlaceRestartWaitsForTheStartBeforeIt) {
-  runner_->Start(Shell("again", "sleep 1000"));
+  Start(Shell("again", "sleep 1000"));
   Await<Started>("again");
   auto second = Shell("again", "exit 5");
   second.start = 1;
-  runner_->Start(second);
+  Start(second);
   runner_->Kill("again");  // withdraws the second start, which had not begun
   EXPECT_EQ(Await<NotStarted>("again").start, 1);
   runner_->Kill("again");
   EXPECT_EQ(Await<Exited>("again").start, 0);
-  runner_->Start(second);
+  Start(second);  // ordered again by who has not heard of that: no
+  runner_->Forget("again", 1);
+  Start(second);
   const auto exited = Await<Exited>("again", 1);
   EXPECT_EQ(exited.start, 1);
   EXPECT_EQ(exited.code, 5);
@@ -133,7 +135,7 @@ TEST_F(RunnerTest, AnInPlaceRestartWaitsForTheStartBeforeIt) {
 
 TEST_F(RunnerTest, TellsTheWholeTreeToLeave) {
   // The grandchild saves and leaves with 42 though the shell between them is gone at once.
-  runner_->Start(
+  Start(
       Shell("tree",
             "trap 'exit 42' TERM; "
             "sh -c 'trap \"echo saved; exit 42\" TERM; echo ready; while :; do sleep 0.01; done' & "
@@ -146,7 +148,7 @@ TEST_F(RunnerTest, TellsTheWholeTreeToLeave) {
 }
 
 TEST_F(RunnerTest, KillsWhatIgnoresItsNoticeAtTheDeadline) {
-  runner_->Start(Shell("deaf", "trap '' TERM; echo ready; while :; do sleep 0.01; done"));
+  Start(Shell("deaf", "trap '' TERM; echo ready; while :; do sleep 0.01; done"));
   AwaitOutside([&] { return Log("deaf").contains("ready"); });
   runner_->Stop("deaf", base::Millis{60'000});
   runner_->Stop("deaf", base::Millis{100});     // an earlier deadline counts
@@ -157,10 +159,10 @@ TEST_F(RunnerTest, KillsWhatIgnoresItsNoticeAtTheDeadline) {
 }
 
 TEST_F(RunnerTest, TheDeadlineHoldsWhenTheServerIsDead) {
-  runner_->Start(Shell("orphan", "trap '' TERM; echo ready; while :; do sleep 0.01; done"));
+  Start(Shell("orphan", "trap '' TERM; echo ready; while :; do sleep 0.01; done"));
   AwaitOutside([&] { return Log("orphan").contains("ready"); });
   runner_->Stop("orphan", base::Millis{300});
-  runner_->Start(Shell("after", "true"));
+  Start(Shell("after", "true"));
   Await<Exited>("after");  // the order is out by then
   EndServer();
   AwaitOutside([&] { return ReplicaDir(data_, "orphan").ReadExit(0).has_value(); });
@@ -169,17 +171,16 @@ TEST_F(RunnerTest, TheDeadlineHoldsWhenTheServerIsDead) {
 }
 
 TEST_F(RunnerTest, LeavesNobodyBehindWhenTheProgramEnds) {
-  runner_->Start(Shell("daemon",
-                       "(setsid sh -c 'trap \"\" TERM HUP; echo ready; sleep 1000' &) ; "
-                       "sleep 0.2; exit 7"));
+  Start(Shell("daemon",
+              "(setsid sh -c 'trap \"\" TERM HUP; echo ready; sleep 1000' &) ; "
+              "sleep 0.2; exit 7"));
   EXPECT_EQ(Await<Exited>("daemon").code, 7);
   EXPECT_TRUE(Alive("daemon").empty());
 }
 
 TEST_F(RunnerTest, ASecondServerTakesOverWhatRuns) {
-  runner_->Start(Shell("kept", "sleep 1000"));
-  runner_->Start(
-      Shell("ended", "echo one; while [ ! -e " + data_ + "/go ]; do sleep 0.01; done; exit 9"));
+  Start(Shell("kept", "sleep 1000"));
+  Start(Shell("ended", "echo one; while [ ! -e " + data_ + "/go ]; do sleep 0.01; done; exit 9"));
   const auto started = Await<Started>("kept");
   Await<Started>("ended");
   EndServer();
@@ -199,7 +200,7 @@ TEST_F(RunnerTest, ASecondServerTakesOverWhatRuns) {
 }
 
 TEST_F(RunnerTest, AnExitThatCannotBeWrittenDownIsStillTold) {
-  runner_->Start(Shell("full", "while [ ! -e " + data_ + "/go ]; do sleep 0.01; done; exit 9"));
+  Start(Shell("full", "while [ ! -e " + data_ + "/go ]; do sleep 0.01; done; exit 9"));
   Await<Started>("full");
   std::filesystem::create_directory(ReplicaDir(data_, "full").File("exit"));  // no file goes there
   std::ofstream(data_ + "/go");
@@ -209,7 +210,7 @@ TEST_F(RunnerTest, AnExitThatCannotBeWrittenDownIsStillTold) {
 }
 
 TEST_F(RunnerTest, NothingOfAReplicaOutlivesItsShim) {
-  runner_->Start(Shell("victim", "(setsid sleep 1000 &); echo ready; sleep 1000"));
+  Start(Shell("victim", "(setsid sleep 1000 &); echo ready; sleep 1000"));
   Await<Started>("victim");
   AwaitOutside([&] { return Log("victim").contains("ready"); });
   AwaitOutside([&] { return runner_->RunningNow().size() == 1; });
@@ -225,7 +226,7 @@ TEST_F(RunnerTest, AProgramThatKillsItsShimHasFailed) {
   // A failure of the machine would be restarted without being counted.
   for (const char* script : {"kill -9 $PPID", "kill -9 $PPID; sleep 1000"}) {
     const std::string uid = std::string("rogue-") + std::to_string(std::strlen(script));
-    runner_->Start(Shell(uid, script));
+    Start(Shell(uid, script));
     const auto exited = Await<Exited>(uid);
     EXPECT_EQ(exited.reason, "Error") << exited.message;
     EXPECT_EQ(exited.code, 137);
@@ -241,12 +242,12 @@ TEST_F(RunnerTest, AStartThatNoShimBeganIsNoFailureOfIt) {
   spec.argv = {"true"};
   spec.boot_id = shim::BootId();
   ASSERT_TRUE(shim::ReplaceFile(directory.File("spec"), shim::Encode(spec)));
-  runner_->Start(Shell("cut", "true"));  // the server before was killed at this point
+  Start(Shell("cut", "true"));  // the server before was killed at this point
   EXPECT_EQ(Await<Exited>("cut").reason, "Lost");
 }
 
 TEST_F(RunnerTest, AShimKilledWhileTheServerWasAwayIsLost) {
-  runner_->Start(Shell("victim", "sleep 1000"));
+  Start(Shell("victim", "sleep 1000"));
   Await<Started>("victim");
   AwaitOutside([&] { return runner_->RunningNow().size() == 1; });
   const auto shim = static_cast<pid_t>(runner_->RunningNow().front().shim_pid);
@@ -274,7 +275,7 @@ TEST_F(RunnerTest, WhatRanBeforeTheMachineWasRestartedIsLost) {
 }
 
 TEST_F(RunnerTest, WhatNobodyKnowsIsEnded) {
-  runner_->Start(Shell("stranger", "sleep 1000"));
+  Start(Shell("stranger", "sleep 1000"));
   Await<Started>("stranger");
   StartServer();
   runner_->Adopt({});
@@ -290,9 +291,9 @@ TEST_F(RunnerTest, WhatBeganUnseenIsTakenOverAndNeverRunTwice) {
   const auto ended = Shell("ended", "echo ended >> " + starts + "; exit 9");
   const auto broken = Program("broken", {"/no/such/program"});
   const auto fresh = Shell("fresh", "echo fresh >> " + starts + "; exit 3");
-  runner_->Start(lives);
-  runner_->Start(ended);
-  runner_->Start(broken);
+  Start(lives);
+  Start(ended);
+  Start(broken);
   const auto before = Await<Started>("lives");
   Await<Exited>("ended");
   Await<NotStarted>("broken");
@@ -302,7 +303,7 @@ TEST_F(RunnerTest, WhatBeganUnseenIsTakenOverAndNeverRunTwice) {
     known.push_back({uid, 0, "", false});
   runner_->Adopt(known);
   EXPECT_EQ(Await<Started>("lives").pid, before.pid) << "its shim may connect before its Start";
-  for (const auto& launch : {lives, ended, broken, fresh}) runner_->Start(launch);
+  for (const auto& launch : {lives, ended, broken, fresh}) Start(launch);
   EXPECT_EQ(Await<Exited>("fresh").code, 3);
   EXPECT_EQ(Await<Exited>("ended").code, 9);
   EXPECT_TRUE(Await<NotStarted>("broken").not_found);
@@ -316,14 +317,14 @@ TEST_F(RunnerTest, WhatBeganUnseenIsTakenOverAndNeverRunTwice) {
 }
 
 TEST_F(RunnerTest, AStartUnseenWaitsForTheShimOfTheOneBeforeIt) {
-  runner_->Start(Shell("again", "echo first; sleep 1000"));
+  Start(Shell("again", "echo first; sleep 1000"));
   Await<Started>("again");
   AwaitOutside([&] { return Log("again") == "first\n"; });
   StartServer();
   runner_->Adopt({{"again", 1, "", false}});
   auto second = Shell("again", "exit 5");
   second.start = 1;
-  runner_->Start(second);
+  Start(second);
   EXPECT_EQ(Await<Exited>("again").code, 5);
   EXPECT_EQ(Count<Exited>("again"), 1u) << "the end of the first was told long ago";
   EXPECT_EQ(Log("again"), "first\n");
@@ -342,7 +343,7 @@ TEST_F(RunnerTest, AsksForPortsBeforeTheStart) {
 
   auto launch = Shell("clash", "exit 0");
   launch.ports = {port};
-  runner_->Start(launch);
+  Start(launch);
   EXPECT_EQ(Await<NotStarted>("clash").ports_taken, std::vector<int>{port});
 }
 
@@ -357,7 +358,7 @@ void SendTo(const std::string& path, const std::string& message) {
 }
 
 TEST_F(RunnerTest, HearsTheJobsOwnModule) {
-  runner_->Start(Shell("speaker", "sleep 1000"));
+  Start(Shell("speaker", "sleep 1000"));
   Await<Started>("speaker");
   const std::string socket = data_ + "/replicas/speaker/module.sock";
   SendTo(socket, "1 hello");
@@ -430,7 +431,7 @@ TEST_F(RunnerTest, SeesCheckpointsAndTheLastOneBeforeTheExit) {
   auto launch = Shell("saver", "echo 'model_checkpoint_path: \"ckpt-120\"' > " + directory +
                                    "/checkpoint; exit 42");
   launch.checkpoint_dir = directory;
-  runner_->Start(launch);
+  Start(launch);
   EXPECT_EQ(Await<Exited>("saver").code, 42);
   ASSERT_EQ(Count<Saved>("saver"), 1u);
   const auto saved = Await<Saved>("saver");
@@ -452,7 +453,7 @@ TEST_F(RunnerTest, CheckpointsAreLookedForWithTheRightsOfTheProgram) {
     auto launch = Shell(directory == open ? "open" : "closed", "sleep 1000");
     launch.user_id = launch.group_id = kUser;
     launch.checkpoint_dir = directory;
-    runner_->Start(launch);
+    Start(launch);
     Await<Started>(launch.uid);
   }
   std::filesystem::permissions(closed, std::filesystem::perms(0700));
@@ -472,7 +473,7 @@ TEST_F(RunnerTest, CheckpointsAreLookedForWithTheRightsOfTheProgram) {
 TEST_F(RunnerTest, KeepsTheNewestPartOfAFloodOfOutput) {
   auto launch = Program("flood", {"seq", "1", "1000000"});
   launch.log_cap = base::Bytes{1 << 20};
-  runner_->Start(launch);
+  Start(launch);
   EXPECT_EQ(Await<Exited>("flood").code, 0);
   std::uintmax_t kept = 0;
   for (const auto& entry : std::filesystem::directory_iterator(data_ + "/replicas/flood")) {
@@ -497,7 +498,7 @@ TEST_F(RunnerTest, KeepsTheNewestPartOfAFloodOfOutput) {
 TEST_F(RunnerTest, StartsTwoHundredAtOnce) {
   const int kMany = 200;
   for (int i = 0; i < kMany; ++i)
-    runner_->Start(Shell("many-" + std::to_string(i), "exit " + std::to_string(i % 7)));
+    Start(Shell("many-" + std::to_string(i), "exit " + std::to_string(i % 7)));
   for (int i = 0; i < kMany; ++i) {
     EXPECT_EQ(Await<Exited>("many-" + std::to_string(i)).code, i % 7);
     EXPECT_EQ(Count<Started>("many-" + std::to_string(i)), 1u);
@@ -533,12 +534,12 @@ TEST_F(ManyTest, NothingIsHeldOfWhatHasEndedAndWasForgotten) {
   AwaitThat([&] { return readings_.size() == kMany; });
   EXPECT_EQ(runner_->Held(), std::size_t{kMany});
   for (const auto& one : known) runner_->Forget(one.uid, 0);
-  runner_->Start(Shell("never-was", "no-such-directory/program"));
+  Start(Shell("never-was", "no-such-directory/program"));
   auto failing = Program("never-was-2", {"/no/such/program"});
-  runner_->Start(failing);
+  Start(failing);
   Await<NotStarted>("never-was-2");
-  runner_->Start(Shell("past-7", "exit 3"));  // it was carried out long ago
-  runner_->Start(Shell("now", "exit 0"));
+  Start(Shell("past-7", "exit 3"));  // it was carried out long ago
+  Start(Shell("now", "exit 0"));
   Await<Exited>("now");
   EXPECT_EQ(Count<Exited>("past-7"), 1u);
   runner_->Forget("now", 0);
@@ -561,7 +562,7 @@ TEST_F(RunnerTest, ASecondServerTakesOverAHundredAtOnce) {
   std::vector<port::Runner::Known> known;
   for (int i = 0; i < kMany; ++i) {
     known.push_back({"kept-" + std::to_string(i), 0, ""});
-    runner_->Start(Program(known.back().uid, {"sleep", "1000"}));
+    Start(Program(known.back().uid, {"sleep", "1000"}));
   }
   for (const auto& one : known) Await<Started>(one.uid);
   EndServer();
@@ -573,10 +574,10 @@ TEST_F(RunnerTest, ASecondServerTakesOverAHundredAtOnce) {
 }
 
 TEST_F(RunnerTest, ErasesWhatIsNoLongerNeeded) {
-  runner_->Start(Shell("gone", "echo words"));
+  Start(Shell("gone", "echo words"));
   Await<Exited>("gone");
   runner_->Forget("gone", 0);
-  runner_->Start(Shell("next", "true"));
+  Start(Shell("next", "true"));
   Await<Exited>("next");
   EXPECT_EQ(Log("gone"), "words\n");
   EXPECT_FALSE(std::filesystem::exists(data_ + "/replicas/gone/exit"));

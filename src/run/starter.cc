@@ -9,8 +9,6 @@
 #include <cstring>
 #include <utility>
 
-#include "run/groups.h"
-#include "run/mount_plan.h"
 #include "run/port_probe.h"
 #include "run/spawn.h"
 #include "shim/files.h"
@@ -37,15 +35,6 @@ Descriptor Words(const std::vector<std::string>& words) {
   return MoveUp(std::move(file));
 }
 
-port::NotStarted Refusal(const port::Launch& launch, const base::Error& error) {
-  port::NotStarted refusal;
-  refusal.uid = launch.uid;
-  refusal.start = launch.start;
-  refusal.message = error.object.empty() ? error.message : error.object + " " + error.message;
-  refusal.id = error.id;
-  return refusal;
-}
-
 }  // namespace
 
 Starter::Starter(RunnerSettings settings, Cgroups& cgroups, const port::Clock& clock)
@@ -55,7 +44,8 @@ Starter::~Starter() {
   if (!short_sockets_.empty()) rmdir(short_sockets_.c_str());  // stays while a replica uses it
 }
 
-std::variant<pid_t, port::NotStarted> Starter::Start(const port::Launch& launch, Descriptor lock) {
+std::variant<pid_t, port::NotStarted> Starter::Start(const Prepared& prepared, Descriptor lock) {
+  const port::Launch& launch = prepared.launch;
   const ReplicaDir directory(settings_.data_dir, launch.uid);
   directory.ForgetEnds();
   if (auto taken = PortsTaken(launch.ports); !taken.empty()) {
@@ -65,65 +55,34 @@ std::variant<pid_t, port::NotStarted> Starter::Start(const port::Launch& launch,
     refusal.id = "PND-R001";
     return refusal;
   }
-  auto mounts = Mounts(launch, directory);
-  if (!mounts) return Refusal(launch, mounts.error());
-  auto spec = MakeSpec(launch, directory);
-  if (!spec) return Refusal(launch, spec.error());
+  auto spec = MakeSpec(prepared, directory);
+  if (!spec) return port::Refused(launch.uid, launch.start, spec.error());
   if (!shim::ReplaceFile(directory.File("spec"), shim::Encode(*spec), false)) {
     cgroups_.Remove(launch.uid);
-    return Refusal(launch, {base::Kind::kUnavailable, "PND-R007", directory.path(),
-                            std::string("cannot be written: ") + std::strerror(errno)});
+    return port::Refused(launch.uid, launch.start,
+                         {base::Kind::kUnavailable, "PND-R007", directory.path(),
+                          std::string("cannot be written: ") + std::strerror(errno)});
   }
 
   Spawn spawn{{settings_.shim}, directory.path(), directory.File("shim.err"), -1, -1};
   const Descriptor lock_high = MoveUp(std::move(lock));
   spawn.lock = lock_high.get();
   Descriptor words;
-  if (!mounts->empty()) {
-    words = Words(*mounts);
+  if (!prepared.mounts.empty()) {
+    words = Words(prepared.mounts);
     spawn.arguments = words.get();
     spawn.argv = {settings_.bwrap, "--args", "4", "--", settings_.shim};
   }
   auto child = SpawnShim(spawn);
   if (!child) {
     cgroups_.Remove(launch.uid);
-    return Refusal(launch, child.error());
+    return port::Refused(launch.uid, launch.start, child.error());
   }
   return *child;
 }
 
-base::Result<std::vector<std::string>> Starter::Mounts(const port::Launch& launch,
-                                                       const ReplicaDir& directory) {
-  if (launch.mounts.empty()) return std::vector<std::string>{};
-  std::vector<port::Mount> mounts = launch.mounts;
-  int number = 0;
-  for (port::Mount& mount : mounts) {
-    ++number;
-    if (!mount.source.empty()) continue;
-    mount.source = directory.File("volume-" + std::to_string(number));
-    mount.own = true;
-    mkdir(mount.source.c_str(), 0755);
-    if (launch.user_id) {
-      const auto group = static_cast<gid_t>(launch.group_id.value_or(gid_t(-1)));
-      if (chown(mount.source.c_str(), *launch.user_id, group) != 0) {
-        return base::Fail(base::Kind::kUnavailable, "PND-R007", mount.source,
-                          "cannot be given to its user");
-      }
-    }
-  }
-  TRY(auto words, PlanMounts(std::move(mounts), launch.working_dir, launch.user_id.has_value()));
-  if (words.empty()) return words;
-  if (!why_no_mounts_) why_no_mounts_ = WhyNoMounts(settings_.bwrap);
-  if (!why_no_mounts_->empty()) {
-    return base::Fail(base::Kind::kUnavailable, "PND-R004", "",
-                      "mounts need bubblewrap and user name spaces, which this machine refuses: " +
-                          *why_no_mounts_);
-  }
-  return words;
-}
-
-base::Result<shim::Spec> Starter::MakeSpec(const port::Launch& launch,
-                                           const ReplicaDir& directory) {
+base::Result<shim::Spec> Starter::MakeSpec(const Prepared& prepared, const ReplicaDir& directory) {
+  const port::Launch& launch = prepared.launch;
   TRY(Group group,
       cgroups_.Make(launch.uid, {launch.memory_limit, launch.cpu_limit, launch.pids_limit}));
   shim::Spec spec;
@@ -154,9 +113,7 @@ base::Result<shim::Spec> Starter::MakeSpec(const port::Launch& launch,
   if (launch.user_id) {
     spec.user = *launch.user_id;
     spec.group = launch.group_id.value_or(*launch.user_id);
-    for (const gid_t one : GroupsOf(*launch.user_id, static_cast<gid_t>(*spec.group))) {
-      spec.groups.push_back(one);
-    }
+    spec.groups.assign(prepared.groups.begin(), prepared.groups.end());
   } else if (launch.group_id) {
     spec.group = *launch.group_id;
     spec.groups = {*launch.group_id};

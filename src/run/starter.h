@@ -1,19 +1,18 @@
-// Everything between a Launch and a running shim: ports, mounts, control group, spec, spawn.
+// Everything between a prepared launch and a running shim: ports, control group, spec, spawn.
 //
-// One thread.
+// One thread, which nothing here keeps waiting.
 #pragma once
 
 #include <sys/types.h>
 
-#include <optional>
 #include <string>
 #include <variant>
-#include <vector>
 
 #include "base/result.h"
 #include "port/clock.h"
 #include "port/runner.h"
 #include "run/cgroups.h"
+#include "run/preparer.h"
 #include "run/replica_dir.h"
 #include "run/shim_runner.h"
 #include "shim/wire.h"
@@ -27,20 +26,17 @@ class Starter {
 
   // The pid of the child (the shim, or the bubblewrap around it), or why there is none. `lock` is
   // the replica's; it stays taken by the child.
-  std::variant<pid_t, port::NotStarted> Start(const port::Launch& launch, Descriptor lock);
+  std::variant<pid_t, port::NotStarted> Start(const Prepared& prepared, Descriptor lock);
 
  private:
-  base::Result<std::vector<std::string>> Mounts(const port::Launch& launch,
-                                                const ReplicaDir& directory);
-  base::Result<shim::Spec> MakeSpec(const port::Launch& launch, const ReplicaDir& directory);
+  base::Result<shim::Spec> MakeSpec(const Prepared& prepared, const ReplicaDir& directory);
   std::string ModuleSocket(const port::Launch& launch, const ReplicaDir& directory);
 
   RunnerSettings settings_;
   Cgroups& cgroups_;
   const port::Clock& clock_;
   std::string boot_id_;
-  std::optional<std::string> why_no_mounts_;  // asked once, when first needed
-  std::string short_sockets_;                 // directory for sockets whose own path is too long
+  std::string short_sockets_;  // directory for sockets whose own path is too long
 };
 
 }  // namespace pondage::run

@@ -11,6 +11,10 @@
 namespace pondage::sim {
 namespace {
 
+constexpr base::Millis kTellAfter{5'000};
+constexpr base::Millis kGiveUpAfter{120'000};
+constexpr const char* kStopped = "it was stopped before it started";
+
 std::string Text(const boost::json::value& object, std::string_view key) {
   const auto* found = object.is_object() ? object.get_object().if_contains(key) : nullptr;
   return found != nullptr && found->is_string() ? std::string(found->get_string()) : "";
@@ -32,10 +36,50 @@ base::Result<port::Launch> PlainLauncher::LaunchOf(const std::string& pod_body, 
   return launch;
 }
 
-void Machine::Start(const port::Launch& launch) {
-  claimed_.insert(launch.uid);
-  const auto old = programs_.find(launch.uid);
-  if (old != programs_.end() && old->second.launch.start >= launch.start) return;  // carried out
+void Machine::Start(const std::string& uid, int start, MakeLaunch make) {
+  claimed_.insert(uid);
+  const auto old = programs_.find(uid);
+  if (old != programs_.end() && old->second.launch.start >= start) return;  // carried out
+  const auto asked = preparing_.find(uid);
+  if (asked != preparing_.end() && asked->second.start >= start) return;
+  const auto refused = refused_.find(uid);
+  if (refused != refused_.end() && refused->second >= start) return;
+  const base::Millis takes = preparing_time_();
+  if (takes <= base::Millis{0}) return Begin(uid, start, make);
+  const base::Instant now = clock_.Now();
+  preparing_[uid] = {start, std::move(make), now + kTellAfter, now + takes, now + kGiveUpAfter};
+}
+
+// What a runner does on threads of its own.
+void Machine::AdvanceStart(const std::string& uid, base::Instant now) {
+  Preparing& preparing = preparing_.at(uid);
+  if (preparing.ready <= now) {
+    const Preparing done = preparing_.extract(uid).mapped();
+    Begin(uid, done.start, done.make);
+  } else if (preparing.give_up <= now) {
+    Withdraw(uid, "its start was given up");
+  } else if (preparing.tell <= now) {
+    preparing.tell = base::kNever;
+    sink_(port::Delayed{uid, preparing.start, "a file system does not answer"});
+  }
+}
+
+bool Machine::Withdraw(const std::string& uid, const std::string& why) {
+  const auto preparing = preparing_.extract(uid);
+  if (!preparing) return false;
+  Refuse({.uid = uid, .start = preparing.mapped().start, .message = why});
+  return true;
+}
+
+void Machine::Refuse(port::NotStarted refusal) {
+  refused_[refusal.uid] = refusal.start;
+  if (sink_) sink_(std::move(refusal));
+}
+
+void Machine::Begin(const std::string& uid, int start, const MakeLaunch& make) {
+  const auto made = make();
+  if (!made) return Refuse(port::Refused(uid, start, made.error()));
+  const port::Launch& launch = *made;
   Program program{.launch = launch,
                   .script = script_of_(launch.env.at("JOB"), launch.env.at("REPLICA")),
                   .job = launch.env.at("JOB"),
@@ -83,6 +127,7 @@ void Machine::Tell(const Program& program) {
 }
 
 void Machine::Stop(const std::string& uid, base::Millis grace) {
+  if (Withdraw(uid, kStopped)) return;
   const auto found = programs_.find(uid);
   if (found == programs_.end() || !found->second.alive) return;
   Program& program = found->second;
@@ -95,18 +140,32 @@ void Machine::Stop(const std::string& uid, base::Millis grace) {
 }
 
 void Machine::Kill(const std::string& uid) {
+  if (Withdraw(uid, kStopped)) return;
   const auto found = programs_.find(uid);
   if (found != programs_.end() && found->second.alive) found->second.kill_at = clock_.Now();
 }
 
 void Machine::Forget(const std::string& uid, int start) {
+  if (const auto refused = refused_.find(uid);
+      refused != refused_.end() && refused->second == start) {
+    refused_.erase(refused);
+  }
   const auto found = programs_.find(uid);
   if (found == programs_.end() || found->second.launch.start != start) return;
   if (!found->second.alive) found->second.forgotten = true;
 }
 
+void Machine::Erase(const std::string& uid) {
+  Withdraw(uid, kStopped);
+  refused_.erase(uid);
+  erased_.insert(uid);
+}
+
 base::Instant Machine::NextEvent() const {
   base::Instant next = base::kNever;
+  for (const auto& [uid, start] : preparing_) {
+    next = std::min({next, start.tell, start.ready, start.give_up});
+  }
   for (const auto& [uid, program] : programs_) {
     if (program.alive) next = std::min({next, program.ends, program.kill_at, program.says});
   }
@@ -114,6 +173,9 @@ base::Instant Machine::NextEvent() const {
 }
 
 void Machine::Advance(base::Instant now) {
+  std::vector<std::string> uids;
+  for (const auto& [uid, start] : preparing_) uids.push_back(uid);
+  for (const std::string& uid : uids) AdvanceStart(uid, now);
   for (auto& [uid, program] : programs_) {
     if (!program.alive) continue;
     if (program.says <= now) Say(program);

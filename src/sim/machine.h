@@ -38,17 +38,23 @@ class Machine : public port::Runner {
   using ScriptOf = std::function<Script(const std::string& job, const std::string& replica)>;
   void Play(ScriptOf script_of) { script_of_ = std::move(script_of); }
 
+  // How long each start is prepared; without, no time passes.
+  void Hamper(std::function<base::Millis()> preparing) { preparing_time_ = std::move(preparing); }
+
   void Listen(Sink sink) override { sink_ = std::move(sink); }
   void Adopt(const std::vector<Known>& known) override;
-  void Start(const port::Launch& launch) override;
+  void Start(const std::string& uid, int start, MakeLaunch make) override;
   void Stop(const std::string& uid, base::Millis grace) override;
   void Kill(const std::string& uid) override;
   void Forget(const std::string& uid, int start) override;
-  void Erase(const std::string& uid) override { erased_.insert(uid); }
+  void Erase(const std::string& uid) override;
 
-  // The server is away: nothing is told until the next Listen and Adopt.
+  // The server is away: nothing is told until the next Listen and Adopt, and what it prepared is
+  // void.
   void Deafen() {
     sink_ = nullptr;
+    preparing_.clear();
+    refused_.clear();
     claimed_.clear();
   }
 
@@ -85,6 +91,15 @@ class Machine : public port::Runner {
     int code = 0;
     base::Instant exited;
   };
+  struct Preparing {
+    int start = 0;
+    MakeLaunch make;
+    base::Instant tell, ready, give_up;
+  };
+  void Begin(const std::string& uid, int start, const MakeLaunch& make);
+  void AdvanceStart(const std::string& uid, base::Instant now);
+  bool Withdraw(const std::string& uid, const std::string& why);
+  void Refuse(port::NotStarted refusal);
   void Exit(Program& program, int code);
   void Tell(const Program& program);
   void TellExit(const Program& program);
@@ -93,6 +108,9 @@ class Machine : public port::Runner {
   port::Clock& clock_;
   Sink sink_;
   ScriptOf script_of_ = [](const std::string&, const std::string&) { return Script{}; };
+  std::function<base::Millis()> preparing_time_ = [] { return base::Millis{0}; };
+  std::map<std::string, Preparing> preparing_;
+  std::map<std::string, int> refused_;  // until that is forgotten
   std::map<std::string, Program> programs_;
   std::map<std::string, int> starts_;
   std::set<std::string> erased_;

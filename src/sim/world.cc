@@ -183,6 +183,7 @@ void World::LosePower() {
 
 void World::FairWeather() {
   if (faulty_) faulty_->SetOdds({0, 0});
+  machine_.Hamper([] { return base::Millis{0}; });
 }
 
 void World::Turn() {

@@ -52,7 +52,11 @@ class World {
   bool Strike(const std::string& job, const std::string& replica, int code);
   void CrashServer();  // the loop goes, programs stay; a new loop loads and adopts
   void LosePower();    // programs go too
-  void FairWeather();  // the store fails no more
+  void FairWeather();  // the store fails no more, and starts take no time
+  // How long each start is prepared before its program runs.
+  void HamperStarts(std::function<base::Millis()> preparing) {
+    machine_.Hamper(std::move(preparing));
+  }
 
   base::Instant now() const { return clock_.Now(); }
   // Lets time pass, event by event; calls `each` after every turn.
@@ -83,7 +87,7 @@ class World {
   port::MemoryStore memory_;
   std::unique_ptr<port::FaultyStore> faulty_;
   Machine machine_;
-  PlainLauncher launcher_;
+  const std::shared_ptr<PlainLauncher> launcher_ = std::make_shared<PlainLauncher>();
   std::map<std::string, Script> scripts_;  // by "namespace/job"
   std::unique_ptr<loop::Loop> loop_;
   base::Instant due_{0};

@@ -1,0 +1,286 @@
+// Starts whose preparing hangs, as a file system does whose server is away.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "run/replica_dir.h"
+#include "run/runner_fixture_test.h"
+#include "run/touching.h"
+
+namespace pondage::run {
+namespace {
+
+using port::Delayed;
+using port::Exited;
+using port::NotStarted;
+using port::Saved;
+using port::Started;
+
+// A place where threads are held until it opens.
+class Latch {
+ public:
+  void Wait() {
+    std::unique_lock lock(mutex_);
+    ++waiting_;
+    opened_.wait(lock, [this] { return open_; });
+    --waiting_;
+  }
+  void Open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    opened_.notify_all();
+  }
+  int waiting() {
+    const std::lock_guard lock(mutex_);
+    return waiting_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable opened_;
+  bool open_ = false;
+  int waiting_ = 0;
+};
+
+class HangingStarts : public RunnerTest {
+ protected:
+  ~HangingStarts() override { latch_->Open(); }
+
+  void StartHanging(const port::Launch& launch) {
+    runner_->Start(launch.uid, launch.start,
+                   [launch, latch = latch_]() -> base::Result<port::Launch> {
+                     const Touching touching("/mnt/away");
+                     latch->Wait();
+                     return launch;
+                   });
+  }
+  void AwaitHanging(int count) {
+    AwaitOutside([&] { return latch_->waiting() == count; });
+  }
+  // A fresh server with other settings.
+  void Restart() {
+    EndServer();
+    StartServer();
+  }
+
+  const std::shared_ptr<Latch> latch_ = std::make_shared<Latch>();
+};
+
+TEST_F(HangingStarts, HoldUpNobodyElse) {
+  constexpr int kMany = 20;  // more than work at once
+  for (int i = 0; i < kMany; ++i) StartHanging(Shell("hangs-" + std::to_string(i), "exit 4"));
+  for (int i = 0; i < 10; ++i) {
+    const std::string uid = "lives-" + std::to_string(i);
+    Start(Shell(uid, "exit 3"));
+    EXPECT_EQ(Await<Exited>(uid).code, 3);
+  }
+  latch_->Open();
+  for (int i = 0; i < kMany; ++i) {
+    EXPECT_EQ(Await<Exited>("hangs-" + std::to_string(i)).code, 4);
+  }
+}
+
+TEST_F(HangingStarts, AreTakenBackAtOnce) {
+  for (const bool kill : {false, true}) {
+    const std::string uid = kill ? "killed" : "stopped";
+    StartHanging(Shell(uid, "touch " + data_ + "/ran"));
+    AwaitHanging(kill ? 2 : 1);
+    kill ? runner_->Kill(uid) : runner_->Stop(uid, base::Millis{60'000});
+    EXPECT_EQ(Await<NotStarted>(uid).message, "it was stopped before it started");
+  }
+  EXPECT_EQ(latch_->waiting(), 2) << "told while they still hang";
+  Start(Shell("killed", "touch " + data_ + "/ran"));  // by who has not heard of it yet
+  latch_->Open();
+  AwaitHanging(0);
+  Start(Shell("after", "true"));
+  Await<Exited>("after");
+  for (const char* uid : {"killed", "stopped"}) EXPECT_EQ(Count<Started>(uid), 0u);
+  EXPECT_FALSE(std::filesystem::exists(data_ + "/ran"));
+}
+
+TEST_F(HangingStarts, LeaveNothingBehindWhenTheyAreErased) {
+  const std::string directory = data_ + "/volumes/erased/data";
+  const auto made = std::make_shared<std::atomic<bool>>(false);
+  runner_->Start("erased", 0, [directory, made, latch = latch_]() -> base::Result<port::Launch> {
+    latch->Wait();
+    *made = std::filesystem::create_directories(directory);  // as late as can be
+    return Shell("erased", "true");
+  });
+  AwaitHanging(1);
+  runner_->Kill("erased");
+  Await<NotStarted>("erased");
+  runner_->Erase("erased");
+  Start(Shell("after", "true"));
+  Await<Exited>("after");  // the order to erase was taken
+  latch_->Open();
+  AwaitOutside([&] { return made->load(); });
+  AwaitOutside([&] {
+    return !std::filesystem::exists(data_ + "/volumes/erased") &&
+           !std::filesystem::exists(data_ + "/replicas/erased");
+  });
+}
+
+TEST_F(HangingStarts, OneReplicaIsPreparedOnceAtATimeAndItsLastStartCounts) {
+  const auto at_once = std::make_shared<std::atomic<int>>(0);
+  const auto most = std::make_shared<std::atomic<int>>(0);
+  for (int start = 0; start < 3; ++start) {
+    runner_->Start("again", start,
+                   [at_once, most, start, latch = latch_]() -> base::Result<port::Launch> {
+                     *most = std::max<int>(*most, ++*at_once);
+                     latch->Wait();
+                     --*at_once;
+                     return Shell("again", "exit " + std::to_string(start));
+                   });
+    AwaitHanging(1);
+    if (start < 2) {
+      runner_->Kill("again");
+      EXPECT_EQ(Await<NotStarted>("again", static_cast<std::size_t>(start)).start, start);
+    }
+  }
+  latch_->Open();
+  EXPECT_EQ(Await<Exited>("again").code, 2);
+  EXPECT_EQ(*most, 1);
+}
+
+TEST_F(HangingStarts, AreToldOfAndGivenUp) {
+  settings_.tell_after_ms = 20;
+  settings_.give_up_after_ms = 300;
+  Restart();
+  StartHanging(Shell("given-up", "true"));
+  EXPECT_EQ(Await<Delayed>("given-up").message, "/mnt/away does not answer");
+  const auto end = Await<NotStarted>("given-up");
+  EXPECT_EQ(end.id, "PND-R009");
+  EXPECT_THAT(end.message, ::testing::HasSubstr("/mnt/away has not answered"));
+  EXPECT_EQ(Count<Delayed>("given-up"), 1u);
+  EXPECT_EQ(latch_->waiting(), 1);
+}
+
+TEST_F(HangingStarts, DoNotKeepTheServerFromEndingNorTheNextFromStartingThem) {
+  StartHanging(Shell("kept", "exit 6"));
+  AwaitHanging(1);
+  EndServer();
+  EXPECT_EQ(latch_->waiting(), 1) << "it ended though the thread hangs";
+  StartServer();
+  runner_->Adopt({{"kept", 0, "", false}});
+  Start(Shell("kept", "exit 7"));
+  EXPECT_EQ(Await<Exited>("kept").code, 7);
+  latch_->Open();
+  AwaitHanging(0);
+  Start(Shell("after", "true"));
+  Await<Exited>("after");
+  EXPECT_EQ(Count<Started>("kept"), 1u);
+}
+
+TEST_F(HangingStarts, ErrorsAndExceptionsAreTold) {
+  runner_->Start("wrong", 2, []() -> base::Result<port::Launch> {
+    return base::Fail(base::Kind::kInvalid, "PND-R005", "/data", "cannot be used");
+  });
+  const auto wrong = Await<NotStarted>("wrong");
+  EXPECT_EQ(wrong.message, "/data cannot be used");
+  EXPECT_EQ(wrong.id, "PND-R005");
+  EXPECT_EQ(wrong.start, 2);
+  runner_->Start("thrown", 0, []() -> base::Result<port::Launch> {
+    throw std::filesystem::filesystem_error("stale file handle", std::error_code());
+  });
+  EXPECT_THAT(Await<NotStarted>("thrown").message, ::testing::HasSubstr("stale file handle"));
+}
+
+// A real file system that never answers: FUSE without anybody behind it.
+class DeadMount {
+ public:
+  explicit DeadMount(std::string path) : path_(std::move(path)) {
+    std::filesystem::create_directories(path_);
+    device_ = Descriptor(open("/dev/fuse", O_RDWR | O_CLOEXEC));
+    const std::string options =
+        "fd=" + std::to_string(device_.get()) + ",rootmode=40000,user_id=0,group_id=0";
+    mounted_ = device_ && mount("dead", path_.c_str(), "fuse", 0, options.c_str()) == 0;
+  }
+  ~DeadMount() { Revive(); }
+  void Revive() {  // all that hangs there is told that it is gone
+    device_ = Descriptor();
+    if (std::exchange(mounted_, false)) umount2(path_.c_str(), MNT_DETACH);
+  }
+  bool mounted() const { return mounted_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  Descriptor device_;
+  bool mounted_ = false;
+};
+
+class DeadMountTest : public RunnerTest {
+ protected:
+  DeadMountTest() : dead_(data_ + "-dead") {}
+  ~DeadMountTest() override {
+    dead_.Revive();
+    std::filesystem::remove(dead_.path());
+  }
+  DeadMount dead_;
+};
+
+TEST_F(DeadMountTest, ItsMountsHangAlone) {
+  if (!dead_.mounted()) GTEST_SKIP() << "only root mounts a FUSE file system by hand";
+  settings_.tell_after_ms = 20;
+  StartServer();
+  auto launch = Shell("away", "true");
+  launch.mounts = {{dead_.path(), "/data", false}};
+  Start(launch);
+  EXPECT_EQ(Await<Delayed>("away").message, dead_.path() + " does not answer");
+  Start(Shell("here", "exit 3"));
+  EXPECT_EQ(Await<Exited>("here").code, 3);
+  runner_->Kill("away");
+  Await<NotStarted>("away");
+  EndServer();  // its thread still hangs
+  StartServer();
+  Start(Shell("next", "exit 5"));
+  EXPECT_EQ(Await<Exited>("next").code, 5);
+}
+
+TEST_F(DeadMountTest, ACheckpointDirectoryThatDiesHoldsUpNoEnd) {
+  if (!dead_.mounted()) GTEST_SKIP() << "only root mounts a FUSE file system by hand";
+  settings_.last_look_ms = 200;
+  StartServer();
+  const std::string link = data_ + "/ckpt";
+  std::filesystem::create_directory(link + "-alive");
+  std::filesystem::create_symlink(link + "-alive", link);
+  auto launch = Shell("saver", "while [ ! -e " + data_ + "/go ]; do sleep 0.01; done; exit 42");
+  launch.checkpoint_dir = link;
+  auto other = Shell("other", "sleep 1000");
+  other.checkpoint_dir = link + "-alive";
+  Start(launch);
+  Start(other);
+  Await<Started>("saver");
+  Await<Started>("other");
+  std::filesystem::remove(link);  // its file system goes away under it
+  std::filesystem::create_symlink(dead_.path(), link);
+  const int go = open((data_ + "/go").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+  close(go);
+  EXPECT_EQ(Await<Exited>("saver").code, 42);
+  const int saved =
+      open((other.checkpoint_dir + "/ckpt-7").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+  close(saved);
+  EXPECT_EQ(Await<Saved>("other").step, 7) << "others are still looked at";
+  auto again = launch;
+  again.start = 1;
+  runner_->Forget("saver", 0);
+  Start(again);  // looks there first, and hangs alone
+  Start(Shell("here", "exit 3"));
+  EXPECT_EQ(Await<Exited>("here").code, 3);
+  runner_->Kill("saver");
+  EXPECT_EQ(Await<NotStarted>("saver").start, 1);
+  runner_->Kill("other");
+  Await<Exited>("other");
+}
+
+}  // namespace
+}  // namespace pondage::run
