@@ -153,10 +153,11 @@ Transport::~Transport() {
 
 base::Result<void> Transport::Start(TransportOptions options, Handler handler) {
   REQUIRE(!impl_);
-  auto impl = std::make_unique<Impl>(std::move(options), std::move(handler));
-  TRY_DO(impl->Open());
-  impl_ = std::move(impl);
-  return {};
+  // In its place before a thread of its own can look for it: the first request may post.
+  impl_ = std::make_unique<Impl>(std::move(options), std::move(handler));
+  auto opened = impl_->Open();
+  if (!opened) impl_.reset();
+  return opened;
 }
 
 void Transport::Stop() {
