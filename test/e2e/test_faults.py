@@ -1,5 +1,6 @@
 """What goes wrong on a machine: full disks, deaths, reboots, programs that will not go. Nothing is lost or run twice."""
 import collections
+import ctypes
 import errno
 import glob
 import json
@@ -461,6 +462,67 @@ class Disk(Fault):
     def pressed(self, pool):
         node = raw.ask(pool, "GET", "/api/v1/nodes")[1]["items"][0]
         return [c["type"] for c in node["status"]["conditions"] if c["status"] == "True"]
+
+
+class DeadMount:
+    """A file system that never answers, as a network share whose server is away: FUSE with nobody behind it."""
+
+    def __init__(self):
+        self.path = tempfile.mkdtemp(prefix="pondage-dead-")
+        self.device = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
+        options = f"fd={self.device},rootmode=40000,user_id=0,group_id=0"
+        if ctypes.CDLL(None, use_errno=True).mount(b"dead", self.path.encode(), b"fuse", 0, options.encode()) != 0:
+            number = ctypes.get_errno()
+            self.revive()
+            raise OSError(number, os.strerror(number))
+
+    def revive(self):
+        """What hangs there is told that it is gone."""
+        if self.device is None:
+            return
+        os.close(self.device)
+        self.device = None
+        subprocess.run(["umount", "-l", self.path], stderr=subprocess.DEVNULL)
+        os.rmdir(self.path)
+
+
+class Away(Fault):
+    def test_a_file_system_that_hangs_holds_up_its_own_jobs_alone(self):
+        try:
+            dead = DeadMount()
+        except OSError as error:
+            self.skipTest(f"no FUSE file system can be mounted here: {error}")
+        pool = self.pool()
+        self.addCleanup(dead.revive)
+
+        def hanging(name):
+            job = tfjob(name, ["true"])
+            spec = job["spec"]["tfReplicaSpecs"]["Worker"]["template"]["spec"]
+            spec["volumes"] = [{"name": "share", "hostPath": {"path": dead.path}}]
+            spec["containers"][0]["volumeMounts"] = [{"name": "share", "mountPath": "/data"}]
+            return job
+
+        def runs(name):
+            self.assertEqual(raw.create(pool, tfjob(name, ["true"]))[0], 201)
+            pool.await_condition(name, "Succeeded", 20)
+
+        for name in ("away", "gone", "kept"):
+            self.assertEqual(raw.create(pool, hanging(name))[0], 201)
+        runs("beside")
+        eventually("it is told what does not answer",
+                   lambda: f"still preparing away-worker-0: {dead.path} does not answer"
+                   in pool.kubectl("describe", "tfjob", "away").stdout)
+        pool.suspend("away")
+        pool.await_condition("away", "Suspended", 10)
+        pool.kubectl("delete", "tfjob", "gone", "--timeout=10s")
+        runs("meanwhile")
+        pool.stop()  # within its time, whatever hangs
+        pool.start()
+        runs("afterwards")
+        self.assertEqual(pool.status("kept")["replicas"][0].get("started"), None)
+        dead.revive()
+        pool.await_condition("kept", "Failed", 30)
+        self.assertEqual(pool.programs(), [])
 
 
 class Clients(Fault):
