@@ -1,21 +1,26 @@
 #include "run/remnants.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <array>
+#include <functional>
 #include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "run/replica_dir.h"
 #include "shim/files.h"
-#include "shim/process_tree.h"
 
 namespace pondage::run {
 namespace {
 
 constexpr int kLooks = 100;
 constexpr std::size_t kEnvironmentLimit = 4u << 20;
+constexpr std::size_t kInfoLimit = 64u << 10;
+constexpr const char* kLockNumber = "3";  // of the descriptor that a shim is given (see Spawn)
 
 bool IsMarked(pid_t pid, std::string_view mark) {
   const auto text = shim::ReadFile("/proc/" + std::to_string(pid) + "/environ", kEnvironmentLimit);
@@ -40,13 +45,20 @@ std::vector<shim::Process> Marked(std::string_view mark) {
   return marked;
 }
 
-}  // namespace
+// Below it, without those that are ended or in the kernel's hands.
+std::vector<shim::Process> Killable(const shim::Process& root) {
+  std::vector<shim::Process> below = shim::Below(root.pid, shim::ReadProcesses());
+  std::erase_if(below, [](const shim::Process& process) {
+    return std::string_view("ZXD").contains(process.state);
+  });
+  return below;
+}
 
-bool KillRemnants(const std::string& uid) {
-  const std::string mark = "PONDAGE_POD=" + uid;
+// Look after look, until none is found. False: some are still there.
+bool KillAll(const std::function<std::vector<shim::Process>()>& find) {
   std::set<std::pair<pid_t, std::uint64_t>> stopped;
   for (int look = 0; look < kLooks; ++look) {
-    const std::vector<shim::Process> found = Marked(mark);
+    const std::vector<shim::Process> found = find();
     if (found.empty()) return true;
     bool fresh = false;
     for (const shim::Process& process : found) {
@@ -59,6 +71,47 @@ bool KillRemnants(const std::string& uid) {
     usleep(1000);
   }
   return false;
+}
+
+std::string LinkOf(const std::string& path) {
+  std::array<char, 4096> text;
+  const ssize_t size = readlink(path.c_str(), text.data(), text.size());
+  return size <= 0 ? "" : std::string(text.data(), static_cast<std::size_t>(size));
+}
+
+}  // namespace
+
+bool KillRemnants(const std::string& uid) {
+  return KillAll([mark = "PONDAGE_POD=" + uid] { return Marked(mark); });
+}
+
+std::vector<shim::Process> HoldersOf(const std::string& lock) {
+  // As the kernel calls it, whatever links lead there. Nothing of other processes is touched, which
+  // may have opened files that hang.
+  const Descriptor file(open(lock.c_str(), O_PATH | O_CLOEXEC));
+  const std::string name = file ? LinkOf("/proc/self/fd/" + std::to_string(file.get())) : "";
+  std::vector<shim::Process> holders;
+  if (name.empty()) return holders;
+  for (const shim::Process& process : shim::ReadProcesses()) {
+    const std::string place = "/proc/" + std::to_string(process.pid);
+    if (process.pid == getpid() || LinkOf(place + "/fd/" + kLockNumber) != name) continue;
+    const auto info = shim::ReadFile(place + "/fdinfo/" + kLockNumber, kInfoLimit);
+    if (info && info->contains("lock:")) holders.push_back(process);
+  }
+  return holders;
+}
+
+bool IsStopped(const shim::Process& shim) {
+  return shim.state == 'T' || shim.state == 't';
+}
+
+bool LeavesAlive(const shim::Process& shim) {
+  return !Killable(shim).empty();
+}
+
+void KillTree(const shim::Process& shim) {
+  KillAll([&shim] { return Killable(shim); });
+  shim::Signal(shim, SIGKILL);
 }
 
 }  // namespace pondage::run

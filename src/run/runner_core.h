@@ -97,7 +97,10 @@ class ShimRunner::Core {
     std::optional<port::Reading> end;  // ... and that was told
     std::optional<shim::Ended> heard;  // its last words, should the file of them be missing
     std::optional<std::int64_t> stop_deadline;  // asked of it, BoottimeMs()
-    bool kill = false;
+    std::optional<std::int64_t> kill_asked;
+    bool forcing = false;  // a thread looks whether its shim does what it was asked
+    // ... which it did not, and so was killed.
+    std::shared_ptr<std::atomic<bool>> forced = std::make_shared<std::atomic<bool>>(false);
     bool unwanted = false;  // nobody knows it: it ends without a word
     bool erase = false;
     int removals = 0;                              // of its control group, tried in vain
@@ -154,6 +157,8 @@ class ShimRunner::Core {
   bool Withdraw(const std::string& uid);
   void Refuse(port::NotStarted refusal);
   void Order(Replica& replica);
+  void ForceWhenDue(const std::string& uid, Replica& replica);
+  Replica& KillUnwanted(const std::string& uid, std::int64_t start, bool erase);
   void Tick();
   void Emit(port::Reading reading) { sink_(std::move(reading)); }
   void NoteRunning(const std::string& uid, const Replica& replica);

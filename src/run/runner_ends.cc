@@ -1,5 +1,6 @@
 // How replicas end: asked of the lock and the directory, and what their shims could not do done.
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 #include <variant>
 
@@ -80,12 +81,40 @@ port::Reading ShimRunner::Core::EndOf(const std::string& uid, const Replica& rep
   } else {
     // Whoever killed it, the machine did not fail: a program that does it may not gain by it.
     lost.reason = "Error";
-    lost.message = "its shim was killed";
+    lost.message = *replica.forced ? "its shim did not end it in time and was killed with it"
+                                   : "its shim was killed";
   }
   lost.at = clock_.Now();
   lost.at_monotonic_ms = BoottimeMs();
   lost.boot_id = boot_id_;
   return lost;
+}
+
+// A program of its account can stop its shim, which then keeps no deadline: the server does, a
+// little later. On a thread of its own, since a look at a process can hang.
+void ShimRunner::Core::ForceWhenDue(const std::string& uid, Replica& replica) {
+  constexpr std::int64_t kNever = INT64_MAX;
+  const std::int64_t due =
+      std::min(replica.stop_deadline.value_or(kNever), replica.kill_asked.value_or(kNever));
+  const std::int64_t late = due == kNever ? -1 : BoottimeMs() - due;
+  if (late < settings_.stopped_ms || replica.forcing) return;
+  replica.forcing = true;
+  const bool heard = replica.connection >= 0 && (replica.told_started || replica.unwanted);
+  Send([gate = gate_, lock = ReplicaDir(settings_.data_dir, uid).File("lock"), uid,
+        start = replica.start, heard, forced = replica.forced,
+        long_late = late >= settings_.working_ms] {
+    for (const shim::Process& shim : HoldersOf(lock)) {
+      if (!IsStopped(shim) && heard && !(long_late && LeavesAlive(shim))) continue;
+      *forced = true;
+      KillTree(shim);
+    }
+    Return(gate, [uid, start](Core& core) {
+      Replica* const still = core.Find(uid);
+      if (still == nullptr || still->start != start) return;
+      still->forcing = false;
+      core.CheckEnded(uid);
+    });
+  });
 }
 
 // Of a shim that could not do it. False: not yet, and it is tried again: until then the replica

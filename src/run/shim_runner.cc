@@ -64,11 +64,17 @@ void ShimRunner::Core::OnState(int connection, shim::State state) {
     sockets_.Close(connection);
     return;
   }
+  Attach(KillUnwanted(state.uid, state.start, true), connection, state);
+}
+
+ShimRunner::Core::Replica& ShimRunner::Core::KillUnwanted(const std::string& uid,
+                                                          std::int64_t start, bool erase) {
   Replica unwanted;
-  unwanted.start = state.start;
-  unwanted.shim_pid = state.shim_pid;
-  unwanted.unwanted = unwanted.erase = unwanted.kill = true;
-  Attach(TakeOver(state.uid, std::move(unwanted)), connection, state);
+  unwanted.start = start;
+  unwanted.unwanted = true;
+  unwanted.erase = erase;
+  unwanted.kill_asked = BoottimeMs();
+  return TakeOver(uid, std::move(unwanted));
 }
 
 void ShimRunner::Core::Attach(Replica& replica, int connection, const shim::State& state) {
@@ -124,7 +130,7 @@ void ShimRunner::Core::OnClosed(int connection) {
 void ShimRunner::Core::Order(Replica& replica) {
   if (replica.connection < 0 || replica.settled) return;
   shim::Command command;
-  command.kill = replica.kill;
+  command.kill = replica.kill_asked.has_value();
   if (replica.stop_deadline)
     command.stop_grace_ms = std::max<std::int64_t>(0, *replica.stop_deadline - BoottimeMs());
   if (command == shim::Command{}) return;
@@ -139,6 +145,7 @@ void ShimRunner::Core::Tick() {
     if (replica.settled) continue;
     alive = true;
     Order(replica);  // again: the socket may have been full
+    ForceWhenDue(uid, replica);
     if (replica.checkpoints) LookForCheckpoints(uid, replica);
     if (replica.connection < 0) uids.push_back(uid);
   }
@@ -210,10 +217,7 @@ void ShimRunner::Core::Expect(const Known& known) {
     if (Find(known.uid) == nullptr) begun_[known.uid] = known.start;
     AdoptOne(known);
   } else if (Find(known.uid) == nullptr && directory.IsLocked()) {
-    Replica before;  // of the start before it, which was told of: all that is left is its end
-    before.start = spec->start;
-    before.unwanted = before.kill = true;
-    TakeOver(known.uid, std::move(before));
+    KillUnwanted(known.uid, spec->start, false);  // it was told of: all that is left is its end
   }
 }
 
@@ -230,7 +234,7 @@ void ShimRunner::Core::Stop(const std::string& uid, base::Millis grace) {
 void ShimRunner::Core::Kill(const std::string& uid) {
   Replica* const replica = Find(uid);
   if (Withdraw(uid) || replica == nullptr || replica->settled) return;
-  replica->kill = true;
+  if (!replica->kill_asked) replica->kill_asked = BoottimeMs();
   Order(*replica);
 }
 
@@ -259,7 +263,11 @@ void ShimRunner::Core::Erase(const std::string& uid) {
     replica->erase = true;
     return;
   }
-  if (replica == nullptr && directory.IsLocked()) return;
+  if (replica == nullptr && directory.IsLocked()) {  // its shim is not heard of, and may never be
+    const auto spec = directory.ReadSpec();
+    KillUnwanted(uid, spec ? spec->start : 0, true);
+    return;
+  }
   Drop(uid);
   Send([directory, volumes = settings_.data_dir + "/volumes/" + uid] {
     directory.Erase();

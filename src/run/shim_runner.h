@@ -31,6 +31,10 @@ struct RunnerSettings {
   std::int64_t give_up_after_ms = 120'000;
   // How long the end of a replica waits for the last look into its checkpoint directory.
   std::int64_t last_look_ms = 10'000;
+  // How long after a deadline a shim may take before the server ends its replica itself: one that
+  // was stopped or is not heard of, and one that is at work.
+  std::int64_t stopped_ms = 5'000;
+  std::int64_t working_ms = 20'000;
 };
 
 // A replica whose program runs.

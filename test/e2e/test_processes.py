@@ -328,7 +328,7 @@ class ServerDeath(unittest.TestCase):
         with Pool() as pool:
             pool.apply(tfjob("stays", ["sleep", "600"], workers=2))
             pool.await_condition("stays", "Running")
-            before = pool.programs("stays")
+            before = eventually("both run", lambda: len(found := pool.programs("stays")) == 2 and found)
             pool.stop()
             self.assertEqual(pool.server.returncode, 0)
             self.assertEqual(pool.programs("stays"), before)
