@@ -29,8 +29,9 @@ namespace {
 
 constexpr std::size_t kPieceBytes = 32 << 10;
 constexpr std::size_t kResizeBytes = 256;
-// What the kernel may take to hand the rest of a terminal's output over when its program is gone
-// and somebody else still holds it.
+// When the program is gone and somebody else still holds its terminal: more than a terminal of this
+// kernel keeps unread, and for how long it may look empty while the kernel hands on what it keeps.
+constexpr std::size_t kTerminalKeeps = 64 << 10;
 constexpr auto kTerminalSettles = std::chrono::milliseconds(500);
 
 // Channels: the first byte of each message.
@@ -88,6 +89,7 @@ class ExecTalk : public Talk, public std::enable_shared_from_this<ExecTalk> {
   void Pump();
   bool SendSome(Outlet& outlet);
   void Await(Outlet& outlet);
+  void AwaitQuiet(Outlet& outlet);
   void OnExit(base::Result<port::ExecExit> exit);
   void Tell();
   void WriteIn();
@@ -106,6 +108,7 @@ class ExecTalk : public Talk, public std::enable_shared_from_this<ExecTalk> {
   char channel_ = kNone;   // of the message that comes in
   std::string control_;    // a message that is no input, as far as it came
   std::optional<asio::steady_timer> settled_;
+  int quiet_ = 0;  // tells one silence of the terminal from the next
   std::optional<base::Result<port::ExecExit>> exit_;
   std::string notice_;  // why the program did not run, for a human
   bool sending_ = false;
@@ -166,6 +169,7 @@ bool ExecTalk::SendSome(Outlet& outlet) {
     } while (got < 0 && errno == EINTR);
   }
   if (got > 0) {
+    ++quiet_;
     if (outlet.left) *outlet.left -= static_cast<std::size_t>(got);
     message.resize(1 + static_cast<std::size_t>(got));
     Send(std::move(message));
@@ -173,6 +177,7 @@ bool ExecTalk::SendSome(Outlet& outlet) {
   }
   if (got < 0 && errno == EAGAIN) {
     Await(outlet);
+    if (plan_.terminal && exit_) AwaitQuiet(outlet);
   } else {  // a terminal whose last holder is gone says EIO
     outlet.ended = true;
     outlet.from.close();
@@ -191,27 +196,30 @@ void ExecTalk::Await(Outlet& outlet) {
                          });
 }
 
+// Only here, where the client takes more than there is: a slow one is given all the time it needs.
+void ExecTalk::AwaitQuiet(Outlet& outlet) {
+  settled_->expires_after(kTerminalSettles);
+  settled_->async_wait(
+      [weak = weak_from_this(), &outlet, round = ++quiet_](boost::system::error_code error) {
+        const auto self = weak.lock();
+        if (error || !self || self->quiet_ != round) return;
+        outlet.left = 0;
+        self->Pump();
+      });
+}
+
 // What the program wrote lies in the pipes now and is still sent; what others write who hold them
-// after it is not waited for.
+// after it is not waited for. What a terminal holds cannot be asked: it is read until nobody holds
+// it any more, or until it is quiet.
 void ExecTalk::OnExit(base::Result<port::ExecExit> exit) {
   if (!exit) spdlog::warn("exec in the Pod of uid {}: {}", plan_.uid, exit.error().message);
   if (exit && (exit->code == 126 || exit->code == 127)) notice_ = exit->message;
   exit_ = std::move(exit);
   CloseIn();
-  if (plan_.terminal) {
-    settled_->expires_after(kTerminalSettles);
-    settled_->async_wait([weak = weak_from_this()](boost::system::error_code error) {
-      const auto self = weak.lock();
-      if (error || !self) return;
-      for (Outlet& outlet : self->outlets_) outlet.left = 0;
-      self->Pump();
-    });
-  } else {
-    for (Outlet& outlet : outlets_) {
-      int there = 0;
-      if (!outlet.ended) ioctl(outlet.from.native_handle(), FIONREAD, &there);
-      outlet.left = static_cast<std::size_t>(std::max(there, 0));
-    }
+  for (Outlet& outlet : outlets_) {
+    int there = 0;
+    if (!outlet.ended) ioctl(outlet.from.native_handle(), FIONREAD, &there);
+    outlet.left = plan_.terminal ? kTerminalKeeps : static_cast<std::size_t>(std::max(there, 0));
   }
   Pump();
 }

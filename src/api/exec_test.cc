@@ -10,8 +10,12 @@
 #include <boost/beast/http.hpp>
 #include <boost/beast/websocket.hpp>
 #include <boost/beast/websocket/ssl.hpp>
+#include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "api/test_exec.h"
@@ -282,6 +286,48 @@ TEST_F(ExecOverSocket, AReaderThatIsSlowHoldsTheProgramUp) {
   const auto before = taken(0);
   for (std::size_t read = 0; read < (before + 40) * 65536;) read += clients[0]->Read().size();
   EXPECT_GT(taken(0), before);
+}
+
+// However late the client reads: what a terminal holds when its program ends is not cut.
+TEST_F(ExecOverSocket, ASlowReaderOfATerminalGetsAllOfIt) {
+  for (const std::string behind : {"", "sleep 1000 &"}) {
+    const std::string count = (server.folder / "count").string() + (behind.empty() ? "0" : "1");
+    const std::string script = count + ".sh";
+    std::ofstream(script) << "trap '' HUP\n"
+                          << behind << "\necho $$ >" << count << ".pid\n"
+                          << "while :; do printf %0500d 7; echo x >>" << count << "; done\n";
+    Client client(server, server.guest);
+    ASSERT_EQ(client.Open(kPods + "p/exec?command=sh&command=" + script + "&stdout=1&tty=1"), 101);
+    const auto written = [&] {
+      std::error_code error;
+      const auto lines = std::filesystem::file_size(count, error);
+      return error ? 0 : lines / 2;
+    };
+    auto before = written();
+    for (int still = 0; still < 10;) {  // half a second without progress: the terminal is full
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      const auto now = written();
+      still = now == before && now > 0 ? still + 1 : 0;
+      before = now;
+    }
+    pid_t program = 0;
+    std::ifstream(count + ".pid") >> program;
+    ASSERT_GT(program, 0);
+    kill(program, SIGKILL);
+    std::this_thread::sleep_for(std::chrono::seconds(1));  // the client takes its time
+    const Ended ended = client.ReadAll();
+    EXPECT_GE(ended.out.size(), written() * 500) << behind;
+    EXPECT_EQ(ended.status.at("details").at("causes").at(0).at("message"), "137");
+  }
+}
+
+// Nor does one who writes on behind the program's end keep the client for ever.
+TEST_F(ExecOverSocket, ATerminalThatOthersFloodIsNotReadForEver) {
+  Client client(server, server.guest);
+  ASSERT_EQ(
+      client.Open(kPods + "p/" + kShell + "trap%20''%20HUP;yes%20%26%20echo%20out&stdout=1&tty=1"),
+      101);
+  EXPECT_EQ(client.ReadAll().status.at("status"), "Success");
 }
 
 // While programs run, and while others just end.
