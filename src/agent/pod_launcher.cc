@@ -71,9 +71,8 @@ PodLauncher::PodLauncher(LaunchSettings settings, DataOf data_of)
       environments_(settings_.data_dir),
       copies_(settings_.data_dir),
       claims_(settings_.data_dir),
-      server_(AccountOf(geteuid())) {
+      server_(OwnAccount()) {
   REQUIRE(settings_.data_dir.starts_with('/'));
-  if (server_.user != 0) server_.group = getegid();
 }
 
 // A Pod may name its interpreter's directory itself (`pondage run` of another account does): that
@@ -94,6 +93,22 @@ base::Result<void> PodLauncher::MayUse(const std::string& own_prefix,
   return MayExecuteAs(*settings_.run_as, environment.prefix + "/bin/python");
 }
 
+base::Result<void> PodLauncher::MayAsk(const manifest::RoleAsk& ask) const {
+  const auto refuse = [](const std::string& path, const base::Error& why) {
+    return base::Fail(why.kind, why.id, path, why.object + " " + why.message);
+  };
+  if (const auto chosen = Choose(server_, settings_.run_as, ask.account); !chosen)
+    return refuse(ask.path + ".securityContext", chosen.error());
+  for (const manifest::RoleAsk::Mount& mount : ask.mounts) {
+    const auto stands = MayStandAt(mount.target, settings_.data_dir);
+    if (!stands) return refuse(mount.path + ".mountPath", stands.error());
+    if (mount.host_path.empty()) continue;
+    const auto shown = MayShow(mount.host_path, settings_.data_dir);
+    if (!shown) return refuse(mount.path, shown.error());
+  }
+  return {};
+}
+
 // Whatever stands in one Pod, or on the disk that its paths lead to, ends this launch alone.
 base::Result<port::Launch> PodLauncher::LaunchOf(const std::string& pod_body, int start) {
   try {
@@ -112,15 +127,15 @@ base::Result<port::Launch> PodLauncher::MakeLaunch(const std::string& pod_body, 
   TRY(manifest::PodProgram program, manifest::ProgramOf(pod_body, read));
   TRY(const Environment environment,
       EnvironmentOf(Text(pod.annotations, kEnvironment), program.image));
-  TRY(const Account account,
-      Choose(server_, settings_.run_as, program.run_as_user, program.run_as_group));
-  const bool changes_account =
-      server_.user == 0 && (settings_.run_as || program.run_as_user || program.run_as_group);
+  TRY(const Account account, Choose(server_, settings_.run_as, program.account));
+  const bool changes_account = ChangesAccount(server_, settings_.run_as, program.account);
   // Else another `python3` further down its PATH would run in silence.
   if (changes_account) {
     TRY_DO(MayExecuteAs(account, environment.prefix + "/bin/python"));
   }
-  const VolumePlace place{settings_.data_dir, pod.uid, pod.space, account, changes_account, start};
+  const VolumePlace place{
+      settings_.data_dir,      pod.uid, pod.space, account, changes_account, start,
+      program.account.fs_group};
 
   port::Launch launch;
   launch.uid = pod.uid;
@@ -145,7 +160,10 @@ base::Result<port::Launch> PodLauncher::MakeLaunch(const std::string& pod_body, 
   if (changes_account) {
     launch.user_id = account.user;
     launch.group_id = account.group;
+    launch.group_ids = account.groups;
+    launch.group_ids->insert(launch.group_ids->begin(), account.group);
   }
+  launch.no_new_privileges = program.account.no_new_privileges;
   launch.memory_limit = program.memory_limit;
   launch.cpu_limit = program.cpu_limit;
   launch.pids_limit = settings_.pids_limit;

@@ -15,6 +15,7 @@
 #include "agent/environments.h"
 #include "agent/work_copies.h"
 #include "manifest/pod.h"
+#include "manifest/tfjob.h"
 #include "port/launcher.h"
 
 namespace pondage::agent {
@@ -44,6 +45,9 @@ class PodLauncher : public port::Launcher {
   // Whether jobs have a Python for `image`, or in the prefix that their Pods name themselves (else
   // empty), that the account they run as may start: PND-E001, PND-E003. Any thread.
   base::Result<void> MayUse(const std::string& own_prefix, const std::string& image) const;
+  // Whether this machine gives the Pods of a role what they ask for beside it: the account, and
+  // where volumes stand. Any thread.
+  base::Result<void> MayAsk(const manifest::RoleAsk& ask) const;
   // Removes the job's working copy, when it lies below the data directory.
   void Discard(const std::string& job_body) override;
   void DropClaim(const std::string& uid) override { claims_.Drop(uid); }

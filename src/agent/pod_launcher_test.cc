@@ -304,6 +304,118 @@ TEST_F(OtherAccountTest, AHostPathIsBoundOnlyWhereTheAccountMayGo) {
   EXPECT_TRUE(fs::exists(directory_ / "closed/inner"));  // we still are who we were
 }
 
+TEST_F(OtherAccountTest, AHostPathIsWhatItsTypeSaysAndIsMadeByTheAccount) {
+  fs::create_directories(directory_ / "mine/dir");
+  ASSERT_EQ(chown((directory_ / "mine").c_str(), kUser, kUser), 0);
+  fs::create_directories(directory_ / "roots");
+  std::ofstream(directory_ / "mine/file") << "";
+  fs::create_symlink(directory_ / "roots", directory_ / "mine/link");
+  struct Row {
+    const char* path;
+    const char* type;
+    bool allowed;
+  };
+  const Row kRows[] = {{"mine/dir", "", true},
+                       {"mine/dir", "Directory", true},
+                       {"mine/file", "Directory", false},
+                       {"mine/file", "File", true},
+                       {"mine/dir", "File", false},
+                       {"mine/file", "Socket", false},
+                       {"mine/none", "Directory", false},
+                       {"mine/none", "File", false},
+                       {"mine/new/deep", "DirectoryOrCreate", true},
+                       {"mine/new/deep", "DirectoryOrCreate", true},
+                       {"mine/new-file", "FileOrCreate", true},
+                       {"mine/nowhere/new-file", "FileOrCreate", false},
+                       {"roots/new", "DirectoryOrCreate", false},
+                       {"roots/new", "FileOrCreate", false},
+                       {"mine/link/new", "DirectoryOrCreate", false},
+                       {"mine/file/new", "DirectoryOrCreate", false},
+                       {"data/replicas", "DirectoryOrCreate", false},
+                       {"mine/../data/replicas", "DirectoryOrCreate", false}};
+  auto launcher = Launcher(settings_);
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(std::string(row.path) + " " + row.type);
+    std::string pod = WithHostPath(directory_ / row.path);
+    pod.insert(pod.find(R"("path")"), std::string(R"("type": ")") + row.type + "\", ");
+    const auto launch = launcher.LaunchOf(pod, 0);
+    EXPECT_EQ(launch.has_value(), row.allowed) << (launch ? "" : launch.error().message);
+    if (launch) {
+      EXPECT_TRUE(launch->mounts.front().expected);
+    } else {
+      EXPECT_EQ(launch.error().id, "PND-R005");
+    }
+  }
+  EXPECT_EQ(OwnerOf(directory_ / "mine/new"), kUser);
+  EXPECT_EQ(OwnerOf(directory_ / "mine/new/deep"), kUser);
+  EXPECT_EQ(OwnerOf(directory_ / "mine/new-file"), kUser);
+  EXPECT_TRUE(fs::is_empty(directory_ / "roots"));
+}
+
+TEST_F(OtherAccountTest, VolumesAreTheGroupsThatThePodNames) {
+  constexpr gid_t kTeam = 64'000;
+  settings_.run_as->groups = {kTeam};
+  const auto pod = [](const std::string& security) {
+    return Pod(
+        R"("securityContext": {)" + security +
+        R"(}, "volumes": [{"name": "s", "emptyDir": {}}, {"name": "c", "persistentVolumeClaim":
+                 {"claimName": "results"}}], )" +
+        Container(R"("command": ["true"], "volumeMounts": [
+                 {"name": "s", "mountPath": "/s"}, {"name": "c", "mountPath": "/c", "subPath": "a/b"}])"));
+  };
+  auto launcher = Launcher(settings_);
+  const auto plain = launcher.LaunchOf(pod(""), 0);
+  ASSERT_TRUE(plain) << plain.error().message;
+  EXPECT_EQ(plain->group_ids, (std::vector<std::uint32_t>{kUser, kTeam}));
+  struct stat status{};
+  const fs::path claim = data_ / "persistent/claim-uid-1";
+  ASSERT_EQ(stat(claim.c_str(), &status), 0);
+  EXPECT_EQ(status.st_gid, kUser);
+  EXPECT_EQ(status.st_uid, kUser);
+
+  fs::remove_all(claim / "a");
+  const auto shared = launcher.LaunchOf(pod(R"("fsGroup": 64000)"), 1);
+  ASSERT_TRUE(shared) << shared.error().message;
+  for (const fs::path& path :
+       {fs::path(shared->mounts[0].source), claim, claim / "a", claim / "a/b"}) {
+    ASSERT_EQ(stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_gid, kTeam) << path;
+    EXPECT_EQ(status.st_uid, kUser) << path;
+    EXPECT_EQ(status.st_mode & 07777u, 02775u) << path;
+  }
+  EXPECT_FALSE(launcher.LaunchOf(pod(R"("fsGroup": 0)"), 2));
+  EXPECT_FALSE(launcher.LaunchOf(pod(R"("supplementalGroups": [0])"), 2));
+}
+
+TEST_F(OtherAccountTest, AClaimThatRootsJobsUsedGoesOnAsTheAccounts) {
+  fs::create_directories(data_ / "persistent/claim-uid-1");
+  const std::string pod =
+      Pod(R"("volumes": [{"name": "c", "persistentVolumeClaim": {"claimName": "results"}}], )" +
+          Container(R"("command": ["true"], "volumeMounts": [{"name": "c", "mountPath": "/c"}])"));
+  ASSERT_TRUE(Launcher(settings_).LaunchOf(pod, 0));
+  EXPECT_EQ(OwnerOf(data_ / "persistent/claim-uid-1"), kUser);
+  ASSERT_EQ(chown((data_ / "persistent/claim-uid-1").c_str(), kUser + 1, kUser + 1), 0);
+  ASSERT_TRUE(Launcher(settings_).LaunchOf(pod, 1));
+  EXPECT_EQ(OwnerOf(data_ / "persistent/claim-uid-1"), kUser + 1) << "another's stays another's";
+}
+
+TEST_F(OtherAccountTest, AUserThatAPodChoosesGetsNoGroupsBesideThoseItNames) {
+  settings_.run_as.reset();
+  auto launcher = Launcher(settings_);
+  const auto launch = launcher.LaunchOf(
+      Pod(R"("securityContext": {"runAsUser": 54321, "supplementalGroups": [7]}, )" +
+          Container(
+              R"("command": ["true"], "securityContext": {"allowPrivilegeEscalation": false})")),
+      0);
+  ASSERT_TRUE(launch) << launch.error().message;
+  EXPECT_EQ(launch->user_id, kUser);
+  EXPECT_EQ(launch->group_ids, (std::vector<std::uint32_t>{kUser, 7}));
+  EXPECT_TRUE(launch->no_new_privileges);
+  const auto root = launcher.LaunchOf(Pod(Container(R"("command": ["true"])")), 0);
+  ASSERT_TRUE(root);
+  EXPECT_FALSE(root->user_id || root->group_ids || root->no_new_privileges);
+}
+
 TEST_F(OtherAccountTest, ItsOwnGroupsCount) {
   // The group that the account has by its entry; here it has none but its own.
   fs::create_directories(directory_ / "team/inner");
@@ -340,47 +452,6 @@ TEST_F(OtherAccountTest, TheCopyThatRootMadeBecomesTheAccounts) {
   EXPECT_EQ(OwnerOf(data_ / "work/ml.other-abc"), 0u);
 }
 
-TEST(Account, OnlyRootBecomesSomebodyElse) {
-  const Account root{0, 0, "root", "/root"};
-  const Account user{1000, 1000, "ada", "/home/ada"};
-  EXPECT_EQ(Choose(root, std::nullopt, std::nullopt, std::nullopt), root);
-  EXPECT_EQ(Choose(root, user, std::nullopt, std::nullopt), user);
-  EXPECT_EQ(Choose(root, std::nullopt, 1234567, std::nullopt)->user, 1234567u);
-  EXPECT_EQ(Choose(user, std::nullopt, 1000, std::nullopt), user);
-  EXPECT_EQ(Choose(root, std::nullopt, 0, std::nullopt)->user, 0u);
-  EXPECT_FALSE(Choose(root, user, 0, std::nullopt)) << "an account was named so that jobs are not";
-  EXPECT_FALSE(Choose(root, user, std::nullopt, 0));
-  const auto refused = Choose(user, std::nullopt, 0, std::nullopt);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().id, "PND-R008");
-  EXPECT_FALSE(Choose(user, std::nullopt, std::nullopt, 0));
-}
-
-TEST(Account, WhereOneIsNamedForJobsNobodyBecomesAnother) {
-  const Account root{0, 0, "root", "/root"};
-  const Account jobs{1234567, 1234567, "jobs", "/"};
-  struct Row {
-    std::optional<std::uint32_t> user, group;
-    const char* refused;  // empty: allowed
-  };
-  const Row kRows[] = {{std::nullopt, std::nullopt, ""},
-                       {1234567, std::nullopt, ""},
-                       {1234567, 1234567, ""},
-                       {std::nullopt, 1234567, ""},
-                       {0, std::nullopt, "runAsUser 0"},
-                       {1000, std::nullopt, "runAsUser 1000"},
-                       {1000, 1234567, "runAsUser 1000"},
-                       {std::nullopt, 0, "runAsGroup 0"},
-                       {1234567, 999, "runAsGroup 999"}};
-  for (const Row& row : kRows) {
-    const auto chosen = Choose(root, jobs, row.user, row.group);
-    EXPECT_EQ(chosen ? "" : chosen.error().object, row.refused);
-    if (chosen) {
-      EXPECT_EQ(*chosen, jobs);
-    }
-  }
-}
-
 TEST_F(LauncherTest, NoVolumeStandsOverTheServersOwnFiles) {
   ASSERT_TRUE(Environments(data_).Add("tensorflow/tensorflow:2.15.1", directory_ / "venv"));
   const std::pair<std::string, bool> kRows[] = {{"/in", true},
@@ -388,6 +459,9 @@ TEST_F(LauncherTest, NoVolumeStandsOverTheServersOwnFiles) {
                                                 {data_, false},
                                                 {data_.string() + "//", false},
                                                 {directory_, false},
+                                                {"/usr/", false},
+                                                {"/etc", false},
+                                                {"/etc/mine", true},
                                                 {data_ / "replicas", false},
                                                 {data_ / "tokens.json", false}};
   for (const auto& [target, allowed] : kRows) {
@@ -402,6 +476,33 @@ TEST_F(LauncherTest, NoVolumeStandsOverTheServersOwnFiles) {
       EXPECT_EQ(launch.error().id, "PND-R005");
     }
   }
+}
+
+// What the launch refuses is refused before, with the place in the document.
+TEST_F(LauncherTest, WhatThisMachineDoesNotGiveIsToldAtOnce) {
+  auto launcher = Launcher();
+  const auto ask = [](const std::string& target, const std::string& host_path) {
+    return manifest::RoleAsk{
+        .path = "spec", .account = {}, .mounts = {{"spec.mount", target, host_path}}};
+  };
+  const std::tuple<std::string, std::string, const char*> kRows[] = {
+      {"/in", "", ""},
+      {"/in", "/srv", ""},
+      {"/in", data_ / "work/ml.mnist-abc", ""},
+      {"/in", data_ / "work", "spec.mount"},
+      {"/in", data_, "spec.mount"},
+      {"/in", data_ / "persistent/claim-uid-1", "spec.mount"},
+      {"/etc", "", "spec.mount.mountPath"},
+      {data_, "", "spec.mount.mountPath"},
+      {data_ / "replicas", "", "spec.mount.mountPath"},
+      {directory_, "/srv", "spec.mount.mountPath"}};
+  for (const auto& [target, host_path, where] : kRows) {
+    const auto may = launcher.MayAsk(ask(target, host_path));
+    EXPECT_EQ(may ? "" : may.error().object, std::string(where)) << target << " " << host_path;
+  }
+  manifest::RoleAsk drops{
+      .path = "spec", .account = {.user = 54'321, .non_root = true}, .mounts = {}};
+  EXPECT_EQ(launcher.MayAsk(drops).has_value(), geteuid() == 0);
 }
 
 TEST(OnThisMachine, TheNearestMountDecides) {

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <optional>
 
-#include "run/groups.h"
 #include "run/replica_dir.h"
 #include "run/rights.h"
 #include "run/touching.h"
@@ -18,7 +17,9 @@ namespace pondage::agent {
 namespace {
 
 run::Rights RightsOf(const Account& account) {
-  return {account.user, account.group, run::GroupsOf(account.user, account.group)};
+  run::Rights rights{account.user, account.group, {account.group}};
+  rights.groups.insert(rights.groups.end(), account.groups.begin(), account.groups.end());
+  return rights;
 }
 
 struct Found {
@@ -53,6 +54,26 @@ base::Result<void> MayExecuteAs(const Account& account, const std::string& path)
   return base::Fail(base::Kind::kForbidden, "PND-E003", path,
                     path + " cannot be executed by the account " + account.name +
                         ", which jobs run as: " + std::strerror(error));
+}
+
+base::Result<void> MakeAs(const Account& account, const std::string& path, bool directory) {
+  const auto refuse = [&path, &account](int error) {
+    return base::Fail(base::Kind::kForbidden, "PND-R005", path,
+                      "cannot be made by " + account.name + ": " + std::strerror(error));
+  };
+  const run::Touching touching(path);
+  const run::AsAccount as(account.user == geteuid() ? std::nullopt
+                                                    : std::optional(RightsOf(account)));
+  if (!as) return refuse(EPERM);
+  if (!directory) {
+    const run::Descriptor made(
+        open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644));
+    return made || errno == EISDIR ? base::Result<void>{} : refuse(errno);
+  }
+  for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
+    if (mkdir(path.substr(0, slash).c_str(), 0755) != 0 && errno != EEXIST) return refuse(errno);
+    if (slash == std::string::npos) return {};
+  }
 }
 
 base::Result<port::FileId> ReachAs(const Account& account, const std::string& path) {

@@ -15,6 +15,10 @@ namespace pondage::agent {
 // kNotFound: nothing is there. Only root can look as somebody else.
 base::Result<port::FileId> ReachAs(const Account& account, const std::string& path);
 
+// Makes the directory with those above it, or the empty file, that is missing: as that account
+// could itself.
+base::Result<void> MakeAs(const Account& account, const std::string& path, bool directory);
+
 // kForbidden: that account may not execute what lies at `path`, or may not go there.
 base::Result<void> MayExecuteAs(const Account& account, const std::string& path);
 

@@ -15,6 +15,7 @@
 #include "base/mount_target.h"
 #include "manifest/needs.h"
 #include "run/replica_dir.h"
+#include "run/touching.h"
 #include "shim/files.h"
 
 namespace pondage::agent {
@@ -48,6 +49,25 @@ base::Result<void> MakeDirectory(const fs::path& path, const VolumePlace& place,
   return {};
 }
 
+// What is made in it is the group's as well; where it is so already, nothing is touched.
+base::Result<void> Share(const run::Descriptor& directory, const fs::path& path,
+                         const VolumePlace& place) {
+  struct stat status{};
+  if (!place.group || !directory || fstat(directory.get(), &status) != 0) return {};
+  constexpr mode_t kShared = S_ISGID | 0070;
+  if (status.st_gid == *place.group && (status.st_mode & kShared) == kShared) return {};
+  if (fchown(directory.get(), uid_t(-1), *place.group) == 0 &&
+      fchmod(directory.get(), (status.st_mode & 07777) | kShared) == 0) {
+    return {};
+  }
+  return std::unexpected(
+      Unusable(path, "cannot be given to the group " + std::to_string(*place.group)));
+}
+
+run::Descriptor OpenDirectory(const fs::path& path) {
+  return run::Descriptor(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
 // `inner` below `root`, made where it lacks if `make`. Jobs can write there: a symbolic link on the
 // way would lead this account, which may be root, wherever they like.
 base::Result<port::FileId> FindInner(const fs::path& root, const fs::path& inner, bool make,
@@ -61,6 +81,11 @@ base::Result<port::FileId> FindInner(const fs::path& root, const fs::path& inner
     if (made && place.give &&
         fchownat(next.get(), "", place.account.user, place.account.group, AT_EMPTY_PATH) != 0) {
       return std::unexpected(Unusable(root / inner, "cannot be given to " + place.account.name));
+    }
+    if (made && place.group) {
+      const run::Descriptor open_to(
+          openat(at.get(), part.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      TRY_DO(Share(open_to, root / inner, place));
     }
     at = std::move(next);
     if (at && fstat(at.get(), &status) == 0 && S_ISLNK(status.st_mode)) at = run::Descriptor();
@@ -138,14 +163,15 @@ base::Result<fs::path> MakeData(const manifest::PodProgram::VolumeMount& mount,
 // Root's own, as long as no job's account had it, becomes the account's: a server that was told
 // later whose account jobs run under goes on with what it has.
 base::Result<void> GiveClaim(const fs::path& directory, const VolumePlace& place) {
-  const run::Descriptor file(
-      open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  const run::Descriptor file = OpenDirectory(directory);
   struct stat status{};
   if (!file || fstat(file.get(), &status) != 0)
     return std::unexpected(Unusable(directory, "cannot be read"));
-  if (!place.give || status.st_uid != geteuid() || place.account.user == geteuid()) return {};
-  if (fchown(file.get(), place.account.user, place.account.group) == 0) return {};
-  return std::unexpected(Unusable(directory, "cannot be given to " + place.account.name));
+  if (place.give && status.st_uid == geteuid() && place.account.user != geteuid() &&
+      fchown(file.get(), place.account.user, place.account.group) != 0) {
+    return std::unexpected(Unusable(directory, "cannot be given to " + place.account.name));
+  }
+  return Share(file, directory, place);
 }
 
 base::Result<fs::path> MakeClaim(const manifest::PodProgram::VolumeMount& mount,
@@ -170,10 +196,11 @@ base::Result<fs::path> MakeSource(const manifest::PodProgram::VolumeMount& mount
   const fs::path own = fs::path(place.data_dir) / "volumes" / place.pod_uid;
   switch (mount.source) {
     case Source::kHostPath:
-      return fs::path(mount.host_path);
+      return fs::path(mount.host_path);  // see FindHostPath
     case Source::kEmptyDir: {
       const fs::path directory = own / ("empty-" + mount.name);
       TRY_DO(MakeDirectory(directory, place));
+      TRY_DO(Share(OpenDirectory(directory), directory, place));
       return directory;
     }
     case Source::kClaim: {
@@ -188,6 +215,35 @@ base::Result<fs::path> MakeSource(const manifest::PodProgram::VolumeMount& mount
   return std::unexpected(Unusable(mount.target, "has a source of an unusable name"));
 }
 
+struct HostType {
+  const char* name;
+  mode_t kind;
+  const char* what;
+  bool make;
+};
+constexpr HostType kHostTypes[] = {{"Directory", S_IFDIR, "directory", false},
+                                   {"DirectoryOrCreate", S_IFDIR, "directory", true},
+                                   {"File", S_IFREG, "file", false},
+                                   {"FileOrCreate", S_IFREG, "file", true},
+                                   {"Socket", S_IFSOCK, "socket", false}};
+
+// What `hostPath.type` says of it, made where it asks for that.
+base::Result<void> CheckHostPath(const manifest::PodProgram::VolumeMount& wanted,
+                                 const VolumePlace& place) {
+  const auto type = std::ranges::find(kHostTypes, wanted.host_type, &HostType::name);
+  if (type == std::end(kHostTypes)) return {};
+  const run::Touching touching(wanted.host_path);
+  struct stat status{};
+  const bool there = stat(wanted.host_path.c_str(), &status) == 0;
+  if (there && (status.st_mode & S_IFMT) == type->kind) return {};
+  if (there || !type->make) {
+    return std::unexpected(Unusable(wanted.target, "hostPath " + wanted.host_path + " is no " +
+                                                       type->what + ", as type " +
+                                                       wanted.host_type + " says"));
+  }
+  return MakeAs(place.account, wanted.host_path, type->kind == S_IFDIR);
+}
+
 // Where root mounts for somebody else, it mounts nothing that the account could not reach itself.
 base::Result<port::FileId> ReachHostPath(const std::string& target, const fs::path& source,
                                          const VolumePlace& place) {
@@ -196,11 +252,9 @@ base::Result<port::FileId> ReachHostPath(const std::string& target, const fs::pa
   return std::unexpected(Unusable(target, source.string() + " " + reached.error().message));
 }
 
-// Only a working copy may have volumes inside.
-bool HidesServer(const std::string& target, const std::string& data_dir) {
-  return base::HidesTheSystem(target) || base::Covers(target, data_dir) ||
-         (base::Covers(data_dir, target) && !base::Covers(data_dir + "/work", target)) ||
-         base::Covers(target, data_dir + "/work");
+bool IsServers(const std::string& path, const std::string& data_dir) {
+  return base::Covers(data_dir, path) &&
+         (!base::Covers(data_dir + "/work", path) || base::Covers(path, data_dir + "/work"));
 }
 
 base::Result<port::Mount> MakeMount(const manifest::PodProgram::VolumeMount& wanted,
@@ -210,8 +264,13 @@ base::Result<port::Mount> MakeMount(const manifest::PodProgram::VolumeMount& wan
     return std::unexpected(
         Unusable(wanted.target, "subPath " + wanted.sub_path + " leaves its volume"));
   }
-  if (HidesServer(wanted.target, place.data_dir))
-    return std::unexpected(Unusable(wanted.target, "would hide the server's own files"));
+  TRY_DO(MayStandAt(wanted.target, place.data_dir));
+  if (wanted.source == Source::kHostPath) {
+    std::error_code error;
+    const fs::path real = fs::weakly_canonical(wanted.host_path, error);
+    TRY_DO(MayShow(error ? wanted.host_path : real.string(), place.data_dir));
+    TRY_DO(CheckHostPath(wanted, place));
+  }
   TRY(const fs::path volume, MakeSource(wanted, number, place, read));
   const fs::path source = wanted.sub_path.empty() ? volume : volume / wanted.sub_path;
   const bool data = wanted.source == Source::kConfigMap || wanted.source == Source::kSecret;
@@ -227,6 +286,20 @@ base::Result<port::Mount> MakeMount(const manifest::PodProgram::VolumeMount& wan
 }
 
 }  // namespace
+
+base::Result<void> MayStandAt(const std::string& target, const std::string& data_dir) {
+  if (base::HidesTheSystem(target))
+    return std::unexpected(Unusable(target, "would hide the system's own files"));
+  if (base::Covers(target, data_dir) || IsServers(target, data_dir))
+    return std::unexpected(Unusable(target, "would hide the server's own files"));
+  return {};
+}
+
+base::Result<void> MayShow(const std::string& host_path, const std::string& data_dir) {
+  if (!IsServers(host_path, data_dir)) return {};
+  return std::unexpected(
+      Unusable(host_path, "lies in the server's data directory, which is no volume"));
+}
 
 base::Result<std::vector<port::Mount>> MakeVolumes(const manifest::PodProgram& program,
                                                    const VolumePlace& place,

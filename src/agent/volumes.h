@@ -22,12 +22,19 @@ struct VolumePlace {
   Account account;    // owns what is made
   bool give = false;  // ... as root, to that account
   int start = 0;      // of the replica: it reads its ConfigMaps and Secrets as of then
+  // fsGroup: what is made for the Pod is this group's too, which may write there.
+  std::optional<std::uint32_t> group = {};
 };
 
 // Makes what is missing and gives it as mounts. kInvalid (PND-R005): a path that cannot be used.
 base::Result<std::vector<port::Mount>> MakeVolumes(const manifest::PodProgram& program,
                                                    const VolumePlace& place,
                                                    const manifest::DataOf& read);
+
+// Whether a volume may stand at `target`; whether that path may be one. The server's own files are
+// nobody's volume, but for working copies, and none stands over them or over the system.
+base::Result<void> MayStandAt(const std::string& target, const std::string& data_dir);
+base::Result<void> MayShow(const std::string& host_path, const std::string& data_dir);
 
 // The Pod's own directory to start in when it names none.
 base::Result<std::string> MakeScratch(const VolumePlace& place);

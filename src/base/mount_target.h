@@ -32,9 +32,14 @@ inline bool Covers(std::string_view target, std::string_view path) {
 }
 
 // The program's watcher finds the processes below it in /proc and its limits in /sys; /dev holds
-// the GPUs, but /dev/shm and the like may be a volume.
+// the GPUs, but /dev/shm and the like may be a volume. Without /usr and what belongs to it nothing
+// starts, without /etc no name is known; what lies in them may be a volume.
 inline bool HidesTheSystem(std::string_view target) {
-  return Covers(target, "/dev") || Covers("/proc", target) || Covers("/sys", target);
+  for (const std::string_view whole :
+       {"/dev", "/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"}) {
+    if (Covers(target, whole)) return true;
+  }
+  return Covers("/proc", target) || Covers("/sys", target);
 }
 
 }  // namespace pondage::base

@@ -116,6 +116,8 @@ std::string WhatHelps(const view::JobView& job, const std::string& help,
 std::string WhenText(const view::JobView& job, const terminal::Screen& screen, base::Instant now) {
   if (!job.reason) return screen.Pick("at the next look of the planner", "调度器下次检查时");
   if (job.reason->constraint == "never") return screen.Pick("never, as it is", "按此要求永远不能");
+  if (job.reason->constraint == "absent")
+    return screen.Pick("when it is there, as soon as GPUs are free", "对象建立后, GPU 空闲时");
   if (!job.reason->start_latest)
     return screen.Pick("unknown: a job that holds GPUs has no time limit",
                        "未知: 占用 GPU 的作业没有时限");

@@ -67,7 +67,8 @@ std::string OwnPrefix(const boost::json::object& tfjob, const std::string& role)
 }
 
 // An image that no environment serves is refused when it is applied, with those that there are.
-// So is one whose Python the account of jobs cannot start.
+// So is one whose Python the account of jobs cannot start, and whatever else this machine does not
+// give.
 base::Result<void> AdmitImages(const agent::PodLauncher& launcher,
                                const boost::json::object& tfjob) {
   TRY(const job::Draft draft, manifest::DraftOf(tfjob));
@@ -84,6 +85,7 @@ base::Result<void> AdmitImages(const agent::PodLauncher& launcher,
       return std::unexpected(std::move(wrong));
     }
   }
+  for (const manifest::RoleAsk& ask : manifest::RoleAsks(tfjob)) TRY_DO(launcher.MayAsk(ask));
   return {};
 }
 

@@ -16,6 +16,7 @@
 #include "job/machine.h"
 #include "job/spec.h"
 #include "job/status.h"
+#include "manifest/security.h"
 
 namespace pondage::manifest {
 
@@ -65,6 +66,7 @@ struct PodProgram {
     enum class Source { kHostPath, kEmptyDir, kConfigMap, kSecret, kClaim } source;
     std::string name;  // volume, or name of the ConfigMap, Secret, claim
     std::string host_path;
+    std::string host_type;  // hostPath.type
     std::string sub_path;
     std::string target;
     bool read_only = false;
@@ -75,7 +77,7 @@ struct PodProgram {
   base::Millis grace{30'000};
   base::Bytes memory_limit;
   base::MilliCpu cpu_limit;
-  std::optional<std::uint32_t> run_as_user, run_as_group;
+  AskedAccount account;  // what it asks for
 };
 // `read`: data of a ConfigMap ("configmaps") or Secret ("secrets") of the Pod's namespace: values
 // as bytes; none: missing. Missing and not optional is kNotFound with the object's name.

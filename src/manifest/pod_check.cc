@@ -73,8 +73,7 @@ class Check {
       Words(one, path);
       Amounts(one, path);
       Mounts(one, path);
-      Account(one.run_as_user, path + ".securityContext.runAsUser");
-      Account(one.run_as_group, path + ".securityContext.runAsGroup");
+      if (&one == MainContainer(spec_)) Rights(one.security, path);
       if (one.name == kMainContainer && one.command.empty()) {
         Required(path + ".command",
                  "the program runs as a process, so no entrypoint of an image can stand in for it");
@@ -322,9 +321,12 @@ class Check {
                  mount.path.find('\0') != std::string::npos) {
         Invalid(at + ".mountPath", Quoted(mount.path), "must be an absolute path without '..'");
       } else if (base::HidesTheSystem(mount.path)) {
-        Invalid(at + ".mountPath", Quoted(mount.path),
-                "would hide /, /dev, /proc or /sys from the program and from its watcher");
-      } else if (!taken.insert(mount.path).second) {
+        Invalid(
+            at + ".mountPath", Quoted(mount.path),
+            "would hide the system's own files (/, /dev, /etc, /proc, /sys, /usr, ...) from the "
+            "program and from its watcher");
+      } else if (!taken.insert(fmt::format("{}", fmt::join(base::PartsOf(mount.path), "/")))
+                      .second) {
         Invalid(at + ".mountPath", Quoted(mount.path), "must be unique");
       }
       if (mount.sub_path.starts_with('/') || ClimbsUp(mount.sub_path) ||
@@ -375,6 +377,7 @@ class Check {
           volume.path.find('\0') != std::string::npos) {
         Invalid(path + ".path", Quoted(volume.path), "must be an absolute path without '..'");
       }
+      HostPathType(volume.type, path + ".type");
       return;
     }
     const std::string_view member = volume.kind == Kind::kSecret  ? "secretName"
@@ -400,9 +403,25 @@ class Check {
     }
   }
 
-  void Account(std::optional<std::int64_t> id, std::string path) {
-    if (id && (*id < 0 || *id > 2'147'483'647)) {
-      Invalid(std::move(path), std::to_string(*id), "must be between 0 and 2147483647, inclusive");
+  void HostPathType(const std::string& type, std::string path) {
+    static constexpr std::array<std::string_view, 6> kTypes = {
+        "", "DirectoryOrCreate", "Directory", "FileOrCreate", "File", "Socket"};
+    if (std::ranges::find(kTypes, type) != kTypes.end()) return;
+    if (type == "CharDevice" || type == "BlockDevice") {
+      return Add(
+          FieldErrorKind::kForbidden, std::move(path),
+          "Forbidden: devices are not mounted; a program finds those of the machine in /dev");
+    }
+    Add(FieldErrorKind::kNotSupported, std::move(path),
+        fmt::format("Unsupported value: {}: supported values: \"\", \"Directory\", "
+                    "\"DirectoryOrCreate\", \"File\", \"FileOrCreate\", \"Socket\"",
+                    Quoted(type)));
+  }
+
+  void Rights(const Security& security, const std::string& path) {
+    for (const auto& [field, why] : security.refused) {
+      Add(FieldErrorKind::kForbidden, fmt::format("{}.securityContext.{}", path, field),
+          "Forbidden: " + why);
     }
   }
 
@@ -424,8 +443,7 @@ class Check {
       if (IsLabelKey(key) && IsLabelValue(value)) continue;
       Invalid(fmt::format("{}.nodeSelector[{}]", spec, key), Quoted(value), "is no label");
     }
-    Account(spec_.run_as_user, spec + ".securityContext.runAsUser");
-    Account(spec_.run_as_group, spec + ".securityContext.runAsGroup");
+    Rights(spec_.security, spec);
   }
 
   const PodSpec& spec_;
@@ -446,6 +464,8 @@ std::vector<std::string> WarnOfTemplate(const PodSpec& spec) {
   for (const std::string& field : spec.ignored) {
     warn(fmt::format("{}.{}", kSpec, field), "is not acted on here");
   }
+  for (const std::string& field : spec.security.unheeded)
+    warn(fmt::format("{}.securityContext.{}", kSpec, field), "is not acted on here");
   if (!spec.restart_policy.empty()) {
     warn(fmt::format("{}.restartPolicy", kSpec),
          "will be overwritten by the restart policy of the replica spec");

@@ -117,9 +117,7 @@ Container DecodeContainer(const Reader& in) {
   const Reader resources = in.Object("resources");
   out.limits = DecodeResources(resources.Object("limits"));
   out.requests = DecodeResources(resources.Object("requests"));
-  const Reader security = in.Object("securityContext");
-  out.run_as_user = security.Int("runAsUser", Limits::min(), Limits::max());
-  out.run_as_group = security.Int("runAsGroup", Limits::min(), Limits::max());
+  out.security = DecodeContainerSecurity(in.Object("securityContext"));
   out.ignored = Present(in, kIgnored);
   return out;
 }
@@ -147,6 +145,7 @@ PodVolume DecodeVolume(const Reader& in) {
   if (out.source == "hostPath") {
     out.kind = Kind::kHostPath;
     out.path = source.Text("path");
+    out.type = source.Text("type");
   } else if (out.source == "emptyDir") {
     out.kind = Kind::kEmptyDir;
   } else if (out.source == "configMap") {
@@ -200,9 +199,7 @@ PodSpec DecodePodSpec(const Reader& spec) {
   out.restart_policy = spec.Text("restartPolicy");
   out.priority_class = spec.Text("priorityClassName");
   out.node_name = spec.Text("nodeName");
-  const Reader security = spec.Object("securityContext");
-  out.run_as_user = security.Int("runAsUser", Limits::min(), Limits::max());
-  out.run_as_group = security.Int("runAsGroup", Limits::min(), Limits::max());
+  out.security = DecodePodSecurity(spec.Object("securityContext"));
   out.ignored = Present(spec, kIgnored);
   return out;
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "manifest/security.h"
 #include "manifest/trouble.h"
 
 namespace pondage::manifest {
@@ -58,7 +59,7 @@ struct Container {
   std::vector<EnvFrom> env_from;
   std::vector<ContainerMount> mounts;
   Resources limits, requests;
-  std::optional<std::int64_t> run_as_user, run_as_group;
+  Security security;
   std::vector<std::string> ignored;
 };
 
@@ -74,6 +75,7 @@ struct PodVolume {
   int sources = 0;     // how many such members there are
   std::string object;  // name of the ConfigMap, Secret or claim
   std::string path;    // of a hostPath
+  std::string type;    // what must be there; empty: whatever is
   std::vector<Item> items;
   std::int64_t mode = 0644;
   bool optional = false;
@@ -88,7 +90,7 @@ struct PodSpec {
   std::map<std::string, std::string> node_selector;
   std::optional<std::int64_t> grace_s;
   std::string restart_policy, priority_class, node_name;
-  std::optional<std::int64_t> run_as_user, run_as_group;
+  Security security;
   std::vector<std::string> ignored;
 };
 

@@ -191,6 +191,7 @@ base::Result<PodProgram::VolumeMount> Pod::MountOf(const PodVolume& volume) cons
   PodProgram::VolumeMount mount{.source = Source::kEmptyDir,
                                 .name = volume.object.empty() ? volume.name : volume.object,
                                 .host_path = volume.path,
+                                .host_type = volume.type,
                                 .sub_path = {},
                                 .target = {},
                                 .read_only = volume.read_only,
@@ -269,13 +270,6 @@ base::Result<std::vector<std::string>> WordsOf(const Container& main, const Vari
   return words;
 }
 
-std::optional<std::uint32_t> AccountOf(std::optional<std::int64_t> own,
-                                       std::optional<std::int64_t> pods) {
-  const auto id = own ? own : pods;
-  if (!id || *id < 0 || *id > 2'147'483'647) return std::nullopt;
-  return static_cast<std::uint32_t>(*id);
-}
-
 }  // namespace
 
 base::Result<PodProgram> ProgramOf(std::string_view pod_bytes, const DataOf& read) {
@@ -302,8 +296,7 @@ base::Result<PodProgram> ProgramOf(std::string_view pod_bytes, const DataOf& rea
     out.grace = base::SecondsLong(std::clamp<std::int64_t>(*spec.grace_s, 0, kMostSeconds));
   out.memory_limit = {AmountOf(main->limits, "memory")};
   out.cpu_limit = {AmountOf(main->limits, "cpu")};
-  out.run_as_user = AccountOf(main->run_as_user, spec.run_as_user);
-  out.run_as_group = AccountOf(main->run_as_group, spec.run_as_group);
+  out.account = Merge(spec.security, main->security);
   return out;
 }
 

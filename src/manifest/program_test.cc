@@ -126,8 +126,8 @@ TEST(Program, ReadsEverySource) {
   EXPECT_EQ(program->grace, base::Millis{5000});
   EXPECT_EQ(program->cpu_limit, base::MilliCpu{2500});
   EXPECT_EQ(program->memory_limit, base::Bytes{1 << 30});
-  EXPECT_EQ(program->run_as_user, 7u);
-  EXPECT_EQ(program->run_as_group, 2u);
+  EXPECT_EQ(program->account.user, 7u);
+  EXPECT_EQ(program->account.group, 2u);
 }
 
 TEST(Program, ReadsEveryVolume) {

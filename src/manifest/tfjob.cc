@@ -306,6 +306,35 @@ std::vector<std::string> Warnings(const json::object& tfjob) {
   return warnings;
 }
 
+std::vector<RoleAsk> RoleAsks(const json::object& tfjob) {
+  Trouble ignored;  // wrong types are DraftOf's to tell
+  const Reader root(tfjob, "", ignored);
+  std::vector<RoleAsk> asks;
+  const Reader roles = RolesOf(root);
+  if (!roles.Present()) return asks;
+  for (const auto& member : *roles.raw()) {
+    const std::string_view role = member.key();
+    const PodSpec pod = DecodePodSpec(roles.Object(role).Object("template").Object("spec"));
+    const Container* const main = MainContainer(pod);
+    if (main == nullptr) continue;
+    RoleAsk& ask = asks.emplace_back();
+    ask.path = fmt::format("spec.tfReplicaSpecs[{}].template.spec", role);
+    ask.account = Merge(pod.security, main->security);
+    const auto container = main - pod.containers.data();
+    for (std::size_t i = 0; i < main->mounts.size(); ++i) {
+      const ContainerMount& mount = main->mounts[i];
+      const auto volume = std::ranges::find(pod.volumes, mount.volume, &PodVolume::name);
+      ask.mounts.push_back(
+          {.path = fmt::format("{}.containers[{}].volumeMounts[{}]", ask.path, container, i),
+           .target = mount.path,
+           .host_path = volume == pod.volumes.end() ? "" : volume->path});
+      if (!ask.mounts.back().host_path.empty() && !mount.sub_path.empty())
+        ask.mounts.back().host_path += "/" + mount.sub_path;
+    }
+  }
+  return asks;
+}
+
 void Canonicalise(json::object& tfjob) {
   json::value* spec = tfjob.if_contains("spec");
   if (spec == nullptr || !spec->is_object()) return;

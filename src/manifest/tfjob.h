@@ -15,6 +15,7 @@
 #include "job/spec.h"
 #include "job/status.h"
 #include "job/validate.h"
+#include "manifest/security.h"
 
 namespace pondage::manifest {
 
@@ -23,6 +24,19 @@ base::Result<job::Draft> DraftOf(const boost::json::object& tfjob);
 
 // What is accepted and not acted on: a sentence each, with the path, for HTTP Warning headers.
 std::vector<std::string> Warnings(const boost::json::object& tfjob);
+
+// What the Pods of one replica type ask of the machine, for whoever knows the machine.
+struct RoleAsk {
+  struct Mount {
+    std::string path;  // of the volumeMount in the document
+    std::string target;
+    std::string host_path;  // with its subPath; empty: it is none
+  };
+  std::string path;  // of the Pod's spec
+  AskedAccount account;
+  std::vector<Mount> mounts;
+};
+std::vector<RoleAsk> RoleAsks(const boost::json::object& tfjob);
 
 // Canonical form of an accepted document: replica keys re-cased, `runPolicy.suspend` stored.
 void Canonicalise(boost::json::object& tfjob);

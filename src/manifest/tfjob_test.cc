@@ -368,14 +368,25 @@ TEST(Draft, TemplateErrorsAreThoseOfAPod) {
        "value: "
        "512: must be a number between 0 and 0777 (octal), both inclusive"},
       {"volumeMounts: [{name: a, mountPath: /proc}, {name: a, mountPath: /}, {name: a, mountPath: "
-       "/dev/shm}, {name: a, mountPath: //sys/./}, {name: a, mountPath: /processed}]",
+       "/dev/shm}, {name: a, mountPath: //sys/./}, {name: a, mountPath: /processed}, {name: a, "
+       "mountPath: /processed/./}, "
+       "{name: a, mountPath: /etc/mine}]",
        "volumes: [{name: a, emptyDir: {}}]",
-       "containers[0].volumeMounts[0].mountPath: Invalid value: \"/proc\": would hide /, /dev, "
-       "/proc or /sys from the program and from its watcher | "
-       "containers[0].volumeMounts[1].mountPath: Invalid value: \"/\": would hide /, /dev, "
-       "/proc or /sys from the program and from its watcher | "
-       "containers[0].volumeMounts[3].mountPath: Invalid value: \"//sys/./\": would hide /, /dev, "
-       "/proc or /sys from the program and from its watcher"},
+       "containers[0].volumeMounts[0].mountPath: Invalid value: \"/proc\": would hide the system's "
+       "own files (/, /dev, /etc, /proc, /sys, /usr, ...) from the program and from its watcher | "
+       "containers[0].volumeMounts[1].mountPath: Invalid value: \"/\": would hide the system's own "
+       "files (/, /dev, /etc, /proc, /sys, /usr, ...) from the program and from its watcher | "
+       "containers[0].volumeMounts[3].mountPath: Invalid value: \"//sys/./\": would hide the "
+       "system's own files (/, /dev, /etc, /proc, /sys, /usr, ...) from the program and from its "
+       "watcher | "
+       "containers[0].volumeMounts[5].mountPath: Invalid value: \"/processed/./\": must be unique"},
+      {"",
+       "volumes: [{name: a, hostPath: {path: /x, type: Socket}}, {name: b, hostPath: {path: /x, "
+       "type: CharDevice}}, {name: c, hostPath: {path: /x, type: Dir}}]",
+       "volumes[1].hostPath.type: Forbidden: devices are not mounted; a program finds those of the "
+       "machine in /dev | "
+       "volumes[2].hostPath.type: Unsupported value: \"Dir\": supported values: \"\", "
+       "\"Directory\", \"DirectoryOrCreate\", \"File\", \"FileOrCreate\", \"Socket\""},
       {"workingDir: here, args: [\"a\\0b\"]", "",
        "containers[0].args[0]: Invalid value: \"a\\u0000b\": must not hold a zero byte | "
        "containers[0].workingDir: Invalid value: \"here\": must be an absolute path"},
@@ -391,7 +402,7 @@ TEST(Draft, TemplateErrorsAreThoseOfAPod) {
        "program"},
       {"", "terminationGracePeriodSeconds: -1, securityContext: {runAsUser: -1}",
        "terminationGracePeriodSeconds: Invalid value: -1: must be between 0 and 3155760000 | "
-       "securityContext.runAsUser: Invalid value: -1: must be between 0 and 2147483647, inclusive"},
+       "securityContext.runAsUser: Forbidden: -1 must be between 0 and 2147483647, inclusive"},
   };
   for (const Row& row : kRows) EXPECT_EQ(TemplateErrors(row.container, row.spec), row.errors);
 }

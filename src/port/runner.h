@@ -55,11 +55,14 @@ struct Launch {
   std::vector<Mount> mounts;
   std::vector<int> ports;  // must be free to listen on: probed before the start
   std::optional<std::uint32_t> user_id, group_id;
-  base::Bytes memory_limit;     // 0: none
-  base::MilliCpu cpu_limit;     // 0: none
-  std::int64_t pids_limit = 0;  // 0: none
-  base::Bytes log_cap;          // kept per start, over all rotated files
-  std::string checkpoint_dir;   // watched for newer checkpoints; empty: none
+  // Beside its group, of one that runs as `user_id`; none: those that this user is in.
+  std::optional<std::vector<std::uint32_t>> group_ids;
+  bool no_new_privileges = false;  // no set-user-id program gives it any
+  base::Bytes memory_limit;        // 0: none
+  base::MilliCpu cpu_limit;        // 0: none
+  std::int64_t pids_limit = 0;     // 0: none
+  base::Bytes log_cap;             // kept per start, over all rotated files
+  std::string checkpoint_dir;      // watched for newer checkpoints; empty: none
 };
 
 struct Started {

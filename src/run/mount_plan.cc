@@ -82,6 +82,16 @@ base::Result<void> FindInside(const port::Mount& outer, const fs::path& inner,
   return {};
 }
 
+// Nobody but root can make the path lead elsewhere.
+bool OnlyRootChanges(const fs::path& path) {
+  for (fs::path part = path;; part = part.parent_path()) {
+    struct stat status{};
+    if (lstat(part.c_str(), &status) != 0 || status.st_uid != 0 || (status.st_mode & 022) != 0)
+      return false;
+    if (part == part.root_path()) return true;
+  }
+}
+
 class Plan {
  public:
   explicit Plan(bool for_another_account) : for_another_account_(for_another_account) {}
@@ -122,11 +132,12 @@ class Plan {
     if (!mounts_.emplace(resolved, mount).second) {
       return std::unexpected(Problem(mount.target, "is mounted twice"));
     }
+    if (for_another_account_ && !mount.expected) Expect(mount.source, mount.target);
     return {};
   }
 
-  base::Result<std::vector<std::string>> Words() && {
-    if (mounts_.empty()) return std::vector<std::string>{};
+  base::Result<MountPlan> Words() && {
+    if (mounts_.empty()) return MountPlan{};
     std::vector<std::string> words;
     if (!rebuilt_.contains("/")) words = {"--dev-bind", "/", "/"};
     for (const fs::path& directory : rebuilt_) {  // a path sorts before what lies below it
@@ -136,7 +147,7 @@ class Plan {
       words.insert(words.end(),
                    {mount.read_only ? "--ro-bind" : "--bind", mount.source, target.string()});
     }
-    return words;
+    return MountPlan{std::move(words), std::move(expected_)};
   }
 
  private:
@@ -149,7 +160,13 @@ class Plan {
     return {};
   }
 
-  static base::Result<void> Rebuild(const fs::path& directory, std::vector<std::string>& words) {
+  void Expect(const std::string& source, const std::string& path) {
+    struct stat status{};
+    if (stat(source.c_str(), &status) == 0)
+      expected_.push_back({{status.st_dev, status.st_ino}, path});
+  }
+
+  base::Result<void> Rebuild(const fs::path& directory, std::vector<std::string>& words) {
     const Touching touching(directory.string());
     struct stat status{};
     if (stat(directory.c_str(), &status) != 0) {
@@ -160,6 +177,7 @@ class Plan {
       std::snprintf(mode.data(), mode.size(), "%04o", status.st_mode & 07777u);
       words.insert(words.end(), {"--perms", mode.data(), "--tmpfs", directory.string()});
     }
+    const bool may_change = for_another_account_ && !OnlyRootChanges(directory);
     std::error_code error;
     std::size_t count = 0;
     for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
@@ -175,22 +193,33 @@ class Plan {
         words.insert(words.end(), {"--symlink", fs::read_symlink(path, link_error).string(), path});
       } else {
         words.insert(words.end(), {"--dev-bind", path, path});
+        if (may_change) TRY_DO(ExpectItself(path));
       }
     }
     if (error) return std::unexpected(Problem(directory, "cannot be listed: " + error.message()));
     return {};
   }
 
+  // What is bound again where it lies. A link that came in its place meanwhile is not followed
+  // here.
+  base::Result<void> ExpectItself(const std::string& path) {
+    struct stat status{};
+    if (lstat(path.c_str(), &status) != 0 || S_ISLNK(status.st_mode))
+      return std::unexpected(Problem(path, "was changed meanwhile"));
+    if (!mounts_.contains(path)) expected_.push_back({{status.st_dev, status.st_ino}, path});
+    return {};
+  }
+
   const bool for_another_account_;
+  std::vector<MountPlan::Expected> expected_;
   std::map<fs::path, port::Mount> mounts_;  // by resolved target
   std::set<fs::path> rebuilt_;
 };
 
 }  // namespace
 
-base::Result<std::vector<std::string>> PlanMounts(std::vector<port::Mount> mounts,
-                                                  const std::string& working_dir,
-                                                  bool for_another_account) {
+base::Result<MountPlan> PlanMounts(std::vector<port::Mount> mounts, const std::string& working_dir,
+                                   bool for_another_account) {
   std::vector<std::pair<fs::path, port::Mount>> resolved;
   for (port::Mount& mount : mounts) {
     TRY(fs::path target, Resolve(mount.target));

@@ -16,11 +16,21 @@
 
 namespace pondage::run {
 
-// Empty: no mount changes anything, so bubblewrap is not needed. Sources must be filled in and
-// exist. kInvalid: cannot be done, and why.
-base::Result<std::vector<std::string>> PlanMounts(std::vector<port::Mount> mounts,
-                                                  const std::string& working_dir,
-                                                  bool for_another_account = false);
+struct MountPlan {
+  // Empty: no mount changes anything, so bubblewrap is not needed.
+  std::vector<std::string> words;
+  // Between the plan and bubblewrap, which has more rights than the account, paths may come to lead
+  // elsewhere: what must be found where, once all is mounted, beside each mount's own `expected`.
+  struct Expected {
+    port::FileId file;
+    std::string path;
+  };
+  std::vector<Expected> expected;
+};
+
+// Sources must be filled in and exist. kInvalid: cannot be done, and why.
+base::Result<MountPlan> PlanMounts(std::vector<port::Mount> mounts, const std::string& working_dir,
+                                   bool for_another_account = false);
 
 // Whether bubblewrap can make name spaces for this account; empty: yes, else what it said.
 std::string WhyNoMounts(const std::string& bwrap);

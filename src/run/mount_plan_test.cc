@@ -1,7 +1,11 @@
 #include "run/mount_plan.h"
 
+#include <sys/stat.h>
+
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "run/runner_fixture_test.h"
 
@@ -23,20 +27,36 @@ class MountTest : public RunnerTest {
     std::ofstream(data_ + "/source/hello") << "inside\n";
     if (const std::string why = WhyNoMounts("bwrap"); !why.empty()) cannot_ = why;
   }
+
+  // As a replica would be started; empty when it would run.
+  static std::string MountAndLook(const MountPlan& plan) {
+    std::string look;
+    for (const auto& [file, path] : plan.expected) {
+      look += "[ \"$(stat -Lc '%d %i' '" + path + "')\" = '" + std::to_string(file.device) + " " +
+              std::to_string(file.inode) + "' ] || exit 9; ";
+    }
+    std::string command = "bwrap";
+    for (const std::string& word : plan.words) command += " '" + word + "'";
+    const std::string script = "exec " + command + " sh -c \"$LOOK\" 2>/dev/null";
+    setenv("LOOK", look.c_str(), 1);
+    const int status = std::system(script.c_str());
+    return status == 0 ? "" : "status " + std::to_string(status);
+  }
   std::string cannot_;
 };
 
 TEST_F(MountTest, PlansNothingWhereNothingChanges) {
-  EXPECT_EQ(PlanMounts({}, "/"), Words{});
-  EXPECT_EQ(PlanMounts({{data_ + "/source", data_ + "/source", false}}, "/"), Words{});
-  EXPECT_EQ(PlanMounts({{data_ + "/source", data_ + "/source/", true}}, "/")->back(),
+  EXPECT_EQ(PlanMounts({}, "/")->words, Words{});
+  EXPECT_EQ(PlanMounts({{data_ + "/source", data_ + "/source", false}}, "/")->words, Words{});
+  EXPECT_EQ(PlanMounts({{data_ + "/source", data_ + "/source/", true}}, "/")->words.back(),
             data_ + "/source");
 }
 
 TEST_F(MountTest, PlansAMissingTargetWithoutMakingIt) {
   const std::string parent = data_ + "/tree/parent";
-  const auto words = PlanMounts({{data_ + "/source", parent + "/new/deep", true}}, "/");
-  ASSERT_TRUE(words) << words.error().message;
+  const auto plan = PlanMounts({{data_ + "/source", parent + "/new/deep", true}}, "/");
+  ASSERT_TRUE(plan) << plan.error().message;
+  const Words* const words = &plan->words;
   ASSERT_EQ(words->size(), 3u + 4 + 3 * 3 + 3);
   EXPECT_EQ(Words(words->begin(), words->begin() + 3), (Words{"--dev-bind", "/", "/"}));
   EXPECT_EQ(Words(words->begin() + 3, words->begin() + 7),
@@ -128,6 +148,62 @@ TEST_F(MountTest, WhatWasChangedAfterItWasAllowedIsNotShown) {
   const auto refused = Await<NotStarted>("kept");
   EXPECT_EQ(refused.id, "PND-R005");
   EXPECT_THAT(refused.message, ::testing::HasSubstr("/pondage-test-data"));
+}
+
+// Where root mounts for another account, everything that it binds is named, so that what comes to
+// lie there meanwhile is noticed; but not where only root could bring that about.
+TEST_F(MountTest, WhatIsBoundForAnotherAccountIsExpectedToBeWhatItWas) {
+  const std::string parent = data_ + "/tree/parent";
+  const std::vector<port::Mount> mounts = {{data_ + "/source", parent + "/new/deep"}};
+  EXPECT_TRUE(PlanMounts(mounts, "/")->expected.empty());
+  const auto plan = PlanMounts(mounts, "/", true);
+  ASSERT_TRUE(plan) << plan.error().message;
+  std::map<std::string, port::FileId> expected;
+  for (const auto& [file, path] : plan->expected) expected[path] = file;
+  const std::pair<std::string, std::string> kRows[] = {{parent + "/new/deep", data_ + "/source"},
+                                                       {parent + "/kept", parent + "/kept"},
+                                                       {parent + "/file", parent + "/file"}};
+  EXPECT_EQ(expected.size(), std::size(kRows)) << "a link is made anew as it was";
+  for (const auto& [path, source] : kRows) {
+    struct stat status{};
+    ASSERT_EQ(stat(source.c_str(), &status), 0);
+    EXPECT_EQ(expected[path], (port::FileId{status.st_dev, status.st_ino})) << path;
+  }
+  EXPECT_EQ(PlanMounts({{data_ + "/source", "/pondage-test-data"}}, "/", true)->expected.size(), 1u)
+      << "whoever can change / needs no such way";
+}
+
+// A job that can write where another starts puts a link in place of what the plan has seen.
+TEST_F(MountTest, ASwapBetweenThePlanAndTheMountStartsNothing) {
+  if (!cannot_.empty()) GTEST_SKIP() << "no mounts here: " << cannot_;
+  const std::string parent = data_ + "/tree/parent";
+  fs::create_directories(data_ + "/secret");
+  std::ofstream(data_ + "/secret/word") << "hush\n";
+  const auto put_link = [&](const std::string& path) {
+    fs::remove_all(path);
+    fs::create_symlink(data_ + "/secret", path);
+  };
+  const auto make_anew = [&] {
+    fs::remove_all(data_ + "/tree");
+    fs::create_directories(parent + "/kept");
+  };
+  struct Row {
+    const char* says;
+    std::string target, swapped;
+  };
+  const Row rows[] = {{"what is bound again beside it", parent + "/new/deep", parent + "/kept"},
+                      {"its own place", parent + "/kept", parent + "/kept"},
+                      {"above its place", parent + "/kept", parent},
+                      {"above what is made", parent + "/new", parent}};
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.says);
+    make_anew();
+    auto plan = PlanMounts({{data_ + "/source", row.target}}, "/", true);
+    ASSERT_TRUE(plan) << plan.error().message;
+    EXPECT_EQ(MountAndLook(*plan), "") << "nothing was changed";
+    put_link(row.swapped);
+    EXPECT_NE(MountAndLook(*plan), "");
+  }
 }
 
 // bubblewrap runs as root there: what it made, or a link that it followed, would be root's doing.

@@ -6,7 +6,6 @@
 #include <exception>
 #include <utility>
 
-#include "run/mount_plan.h"
 #include "run/touching.h"
 
 namespace pondage::run {
@@ -38,9 +37,8 @@ base::Result<Prepared> Preparer::Prepare(const std::string& uid, int start,
   return prepared;
 }
 
-base::Result<std::vector<std::string>> Preparer::Mounts(const port::Launch& launch,
-                                                        const ReplicaDir& directory) {
-  if (launch.mounts.empty()) return std::vector<std::string>{};
+base::Result<MountPlan> Preparer::Mounts(const port::Launch& launch, const ReplicaDir& directory) {
+  if (launch.mounts.empty()) return MountPlan{};
   std::vector<port::Mount> mounts = launch.mounts;
   int number = 0;
   for (port::Mount& mount : mounts) {
@@ -57,10 +55,10 @@ base::Result<std::vector<std::string>> Preparer::Mounts(const port::Launch& laun
       }
     }
   }
-  TRY(auto words, PlanMounts(std::move(mounts), launch.working_dir, launch.user_id.has_value()));
-  if (words.empty()) return words;
+  TRY(auto plan, PlanMounts(std::move(mounts), launch.working_dir, launch.user_id.has_value()));
+  if (plan.words.empty()) return plan;
   const std::string why = AskWhyNoMounts();
-  if (why.empty()) return words;
+  if (why.empty()) return plan;
   return base::Fail(
       base::Kind::kUnavailable, "PND-R004", "",
       "mounts need bubblewrap and user name spaces, which this machine refuses: " + why);

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "port/runner.h"
 #include "run/checkpoint_watch.h"
+#include "run/mount_plan.h"
 #include "run/replica_dir.h"
 #include "run/rights.h"
 
@@ -20,7 +21,7 @@ namespace pondage::run {
 
 struct Prepared {
   port::Launch launch;
-  std::vector<std::string> mounts;               // words for bubblewrap; none: not needed
+  MountPlan mounts;
   std::vector<gid_t> groups;                     // of its account
   std::unique_ptr<CheckpointWatch> checkpoints;  // none: no directory
 };
@@ -34,8 +35,7 @@ class Preparer {
                                  const port::Runner::MakeLaunch& make);
 
  private:
-  base::Result<std::vector<std::string>> Mounts(const port::Launch& launch,
-                                                const ReplicaDir& directory);
+  base::Result<MountPlan> Mounts(const port::Launch& launch, const ReplicaDir& directory);
   std::string AskWhyNoMounts();
 
   const std::string data_dir_;

@@ -29,7 +29,10 @@ bool SetUserAndGroup(uid_t user, gid_t group) {
 std::optional<Rights> RightsOf(const port::Launch& launch) {
   if (!launch.user_id) return std::nullopt;
   const gid_t group = launch.group_id.value_or(*launch.user_id);
-  return Rights{*launch.user_id, group, GroupsOf(*launch.user_id, group)};
+  return Rights{*launch.user_id, group,
+                launch.group_ids
+                    ? std::vector<gid_t>(launch.group_ids->begin(), launch.group_ids->end())
+                    : GroupsOf(*launch.user_id, group)};
 }
 
 std::optional<Rights> RightsOf(const shim::Spec& spec) {

@@ -68,8 +68,8 @@ std::variant<pid_t, port::NotStarted> Starter::Start(const Prepared& prepared, D
   const Descriptor lock_high = MoveUp(std::move(lock));
   spawn.lock = lock_high.get();
   Descriptor words;
-  if (!prepared.mounts.empty()) {
-    words = Words(prepared.mounts);
+  if (!prepared.mounts.words.empty()) {
+    words = Words(prepared.mounts.words);
     spawn.arguments = words.get();
     spawn.argv = {settings_.bwrap, "--args", "4", "--", settings_.shim};
   }
@@ -100,16 +100,20 @@ base::Result<shim::Spec> Starter::MakeSpec(const Prepared& prepared, const Repli
   spec.boot_id = boot_id_;
   spec.written_unix_ms = clock_.Now().unix_ms;
   spec.checkpoint_dir = launch.checkpoint_dir;
+  const auto expect = [&spec](const port::FileId& file, const std::string& path) {
+    spec.expected_files.push_back(std::to_string(file.device) + " " + std::to_string(file.inode) +
+                                  " " + path);
+  };
   for (const port::Mount& mount : launch.mounts) {
-    if (!mount.expected) continue;
-    spec.expected_files.push_back(std::to_string(mount.expected->device) + " " +
-                                  std::to_string(mount.expected->inode) + " " + mount.target);
+    if (mount.expected) expect(*mount.expected, mount.target);
   }
+  for (const MountPlan::Expected& one : prepared.mounts.expected) expect(one.file, one.path);
   for (const auto& [name, value] : launch.env) {
     if (name != "PONDAGE_SOCKET" && name != "PONDAGE_POD") spec.env.push_back(name + "=" + value);
   }
   spec.env.push_back("PONDAGE_SOCKET=" + spec.module_socket);
   spec.env.push_back("PONDAGE_POD=" + launch.uid);
+  spec.no_new_privileges = launch.no_new_privileges;
   if (launch.user_id) {
     spec.user = *launch.user_id;
     spec.group = launch.group_id.value_or(*launch.user_id);

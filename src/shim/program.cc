@@ -103,7 +103,7 @@ bool TakeAccount(const Spec& spec) {
     const auto user = static_cast<uid_t>(*spec.user);
     if (setresuid(user, user, user) != 0) return false;
   }
-  return true;
+  return !spec.no_new_privileges || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 
 std::vector<char*> Pointers(const std::vector<std::string>& strings) {

@@ -180,6 +180,7 @@ void SpecFields(Visitor& visit, T& spec) {
   visit("user", spec.user);
   visit("group", spec.group);
   visit("groups", spec.groups);
+  visit("no-new-privileges", spec.no_new_privileges);
   visit("log-cap-bytes", spec.log_cap_bytes);
   visit("module-socket", spec.module_socket);
   visit("agent-socket", spec.agent_socket);

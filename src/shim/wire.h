@@ -32,7 +32,8 @@ struct Spec {
   std::string working_dir;
   std::optional<std::int64_t> user;
   std::optional<std::int64_t> group;
-  std::vector<std::int64_t> groups;     // supplementary
+  std::vector<std::int64_t> groups;  // supplementary
+  bool no_new_privileges = false;
   std::int64_t log_cap_bytes = 0;       // 0: none
   std::string module_socket;            // path to bind; empty: none
   std::string agent_socket;             // the server's, relative to the replica's directory

@@ -17,6 +17,7 @@ Spec FullSpec() {
   spec.user = 1000;
   spec.group = 100;
   spec.groups = {100, 4, 27};
+  spec.no_new_privileges = true;
   spec.log_cap_bytes = 1 << 20;
   spec.module_socket = "/x/module.sock";
   spec.agent_socket = "../../agent.sock";
