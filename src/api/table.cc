@@ -207,6 +207,12 @@ const ComputedColumn kComputed[] = {
      [](const json::object& o, base::Instant) {
        return json::value(Pairs(ObjectAt(o, "spec.selector")));
      }},
+    {"PersistentVolumeClaim", "Status",
+     [](const json::object& o, base::Instant) {
+       return json::value(At(o, "metadata.deletionTimestamp") != nullptr
+                              ? "Terminating"
+                              : TextAt(o, "status.phase"));
+     }},
     {"PersistentVolumeClaim", "Access Modes",
      [](const json::object& o, base::Instant) { return json::value(AccessModes(o)); }},
     {"PriorityClass", "Global-Default",

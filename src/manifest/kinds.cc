@@ -153,7 +153,7 @@ Kind ClaimKind() {
   Kind kind = Core("PersistentVolumeClaim", "persistentvolumeclaims", "persistentvolumeclaim");
   kind.short_names = {"pvc"};
   kind.has_status = true;
-  kind.columns = {{"Status", "string", "status.phase"},
+  kind.columns = {{"Status", "string", ""},
                   {"Volume", "string", "spec.volumeName"},
                   {"Capacity", "string", "status.capacity.storage"},
                   {"Access Modes", "string", ""},

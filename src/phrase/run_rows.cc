@@ -51,9 +51,11 @@ constexpr std::array kRows = std::to_array<Message>({
      {"a volume cannot be mounted", "卷无法挂载"},
      {},
      {"The directory behind a volume is missing, is not readable by the account, or its mountPath "
-      "cannot "
-      "be made.",
-      "卷对应的目录不存在, 账户不可读, 或无法建立 mountPath。"},
+      "cannot be made; or it would show or hide the server's or the system's own files; or what "
+      "was "
+      "allowed was changed before it was mounted.",
+      "卷对应的目录不存在, 账户不可读, 无法建立 mountPath; 或卷会暴露或遮盖服务器或系统自己的文件; "
+      "或许可之后在挂载前被改动。"},
      {"Correct the path in the manifest, or create the directory.",
       "修改清单中的路径, 或建立该目录。"},
      {"", ""}},
@@ -77,10 +79,14 @@ constexpr std::array kRows = std::to_array<Message>({
     {"PND-R008",
      {"another account cannot be used", "无法使用其他账户"},
      {},
-     {"A replica asks to run as a user that this server may not become, or that does not exist.",
-      "副本要求以某个用户运行, 但服务器无法切换到该用户, 或用户不存在。"},
-     {"Run the server as root with --run-as, or leave runAsUser out.",
-      "以 root 启动服务器并使用 --run-as, 或去掉 runAsUser。"},
+     {"A replica asks to run as a user or in a group that this server may not give, or that does "
+      "not "
+      "exist; or it asks not to be root (runAsNonRoot, capabilities.drop) and would be.",
+      "副本要求的用户或组, 服务器无法给予或不存在; 或副本要求不以 root 运行 (runAsNonRoot, "
+      "capabilities.drop), 却会以 root 运行。"},
+     {"Run the server as root with --run-as, or leave out of securityContext what it does not "
+      "give.",
+      "以 root 启动服务器并使用 --run-as, 或从 securityContext 中去掉服务器不给予的要求。"},
      {"", ""}},
     {"PND-R009",
      {"a file system does not answer", "文件系统没有响应"},

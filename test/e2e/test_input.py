@@ -85,6 +85,19 @@ class Input(unittest.TestCase):
                           (mounted({"hostPath": {"path": "/etc/../root"}}), "path"), (mounted({"configMap": outside}), "path"),
                           (changed("volumes", [{"name": "../v", "emptyDir": {}}]), "name")):
             self.refuses(job, word)
+        data = str(self.pool.data)
+        for job, word in ((mounted(empty, mountPath="/etc"), "mountPath"), (mounted(empty, mountPath="/usr/"), "mountPath"),
+                          (mounted(empty, mountPath=data), "mountPath"), (mounted(empty, mountPath=data + "/./replicas"), "mountPath"),
+                          (mounted(empty, mountPath=str(self.pool.root)), "mountPath"),
+                          (mounted({"hostPath": {"path": data}}), "data directory"),
+                          (mounted({"hostPath": {"path": data + "/persistent/x"}}), "data directory"),
+                          (mounted({"hostPath": {"path": str(self.pool.root)}}, subPath="data/pki"), "data directory"),
+                          (mounted({"hostPath": {"path": "/srv", "type": "Folder"}}), "type"),
+                          (changed("securityContext", {"sysctls": [{"name": "kernel.msgmax", "value": "1"}]}), "sysctls"),
+                          (changed("containers/0/securityContext", {"privileged": True}), "privileged"),
+                          (changed("containers/0/securityContext", {"capabilities": {"add": ["SYS_ADMIN"]}}), "capabilities"),
+                          (changed("securityContext", {"runAsNonRoot": True, "runAsUser": 0}), "securityContext")):
+            self.refuses(job, word)
         for kind, field in (("configmaps", "ConfigMap"), ("secrets", "Secret")):
             body = {"apiVersion": "v1", "kind": field, "metadata": {"name": "map"}, "data": {"../up": ""}}
             self.assertEqual(raw.ask(self.pool, "POST", f"/api/v1/namespaces/default/{kind}", body)[0], 422)

@@ -1,4 +1,5 @@
 """Root's pool whose jobs run as an account of their own (`serve --run-as`): real only as root, and it says so otherwise."""
+import grp
 import json
 import os
 import pwd
@@ -46,12 +47,18 @@ class RunAs(unittest.TestCase):
         cls.pool.pondage("env", "rm", "fake")
         cls.pool.add_environment("fake", "/usr")
 
-    def apply(self, name, command, volumes=(), mounts=(), **more):
+    @staticmethod
+    def made(name, command, volumes=(), mounts=(), security=None, container_security=None, **more):
         job = tfjob(name, command, **more)
         pod = job["spec"]["tfReplicaSpecs"]["Worker"]["template"]["spec"]
         pod["volumes"] = list(volumes)
+        pod["securityContext"] = security or {}
         pod["containers"][0]["volumeMounts"] = list(mounts)
-        self.pool.apply(job)
+        pod["containers"][0]["securityContext"] = container_security or {}
+        return job
+
+    def apply(self, name, command, **more):
+        self.pool.apply(self.made(name, command, **more))
         self.addCleanup(self.pool.kubectl, "delete", "tfjob", name, "--ignore-not-found", "--timeout=60s")
 
     def output(self, name, script, **more):
@@ -72,6 +79,34 @@ class RunAs(unittest.TestCase):
         self.assertEqual(said[:2], [self.name, self.name])
         self.assertEqual(set(said[2].split()), {self.name, self.team})
         self.assertEqual(said[3:], [f"{self.home} {self.name} {self.name}", str(self.home), "x", "err"])
+
+    def test_a_security_context_is_kept(self):
+        team = grp.getgrnam(self.team).gr_gid
+        look = "id -g; id -G; grep NoNewPrivs /proc/self/status | cut -f2; stat -c '%g %A' /s"
+        shown = {"volumes": [{"name": "s", "emptyDir": {}}], "mounts": [{"name": "s", "mountPath": "/s"}]}
+        own = self.account.pw_gid
+        said = self.output("kept-context", look, security={"fsGroup": team, "runAsNonRoot": True, "supplementalGroups": [team]},
+                           **shown).splitlines()
+        self.assertEqual((said[0], set(said[1].split()), said[3]), (str(own), {str(own), str(team)}, f"{team} drwxrwsr-x"))
+        said = self.output("strict-context", "id -G; grep NoNewPrivs /proc/self/status | cut -f2",
+                           security={"supplementalGroupsPolicy": "Strict"},
+                           container_security={"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}).splitlines()
+        self.assertEqual(said, [str(own), "1"])
+        for security, word in (({"runAsUser": 0}, "runAsUser 0"), ({"fsGroup": 0}, "fsGroup 0"),
+                               ({"supplementalGroups": [0]}, "supplementalGroups 0")):
+            job = self.made("refused", ["true"], security=security)
+            done = self.pool.kubectl("apply", "-f", "-", input=json.dumps(job), check=False)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(f"{word} is not allowed", done.stderr)
+
+    def test_a_user_that_a_pod_chooses_is_in_no_other_group(self):
+        with Pool() as closed:  # root's, which was told of no account
+            closed.root.chmod(0o755)
+            self.assertIn(self.team, subprocess.run(["id", "-Gn", self.name], capture_output=True, text=True).stdout)
+            closed.apply(self.made("chosen", ["sh", "-c", "id -u; id -G"], security={"runAsUser": self.account.pw_uid}))
+            closed.await_condition("chosen", "Succeeded")
+            self.assertEqual(closed.logs("chosen-worker-0").split(),
+                             [str(self.account.pw_uid), str(self.account.pw_gid)])
 
     def test_what_is_roots_stays_roots(self):
         said = self.output("peek", f"cd {self.pool.data}; cat admin.token pondage.sqlite kubeconfig pki/ca.key; "
