@@ -102,6 +102,8 @@ class RunAs(unittest.TestCase):
     def test_a_user_that_a_pod_chooses_is_in_no_other_group(self):
         with Pool() as closed:  # root's, which was told of no account
             closed.root.chmod(0o755)
+            closed.pondage("env", "rm", "fake")
+            closed.add_environment("fake", "/usr")
             self.assertIn(self.team, subprocess.run(["id", "-Gn", self.name], capture_output=True, text=True).stdout)
             closed.apply(self.made("chosen", ["sh", "-c", "id -u; id -G"], security={"runAsUser": self.account.pw_uid}))
             closed.await_condition("chosen", "Succeeded")
