@@ -6,7 +6,12 @@
 
 namespace pondage::trace {
 
-namespace {}  // namespace
+namespace {
+
+// As long as the name of a label in Kubernetes. YAML itself takes none over 1,024.
+constexpr std::size_t kLongestName = 253 + 1 + 63;
+
+}  // namespace
 
 Field Field::Root(std::string_view text) {
   YAML::Node node;
@@ -81,6 +86,10 @@ std::vector<std::pair<std::string, Field>> Field::Entries() const {
   for (const auto& entry : node_) {
     if (!entry.first.IsScalar()) NotA("a map of names");
     const std::string key = entry.first.Scalar();
+    if (key.empty() || key.size() > kLongestName) {
+      Bad(fmt::format("\"{}\" is no name: 1 to {} bytes are wanted", key.substr(0, 80),
+                      kLongestName));
+    }
     if (!seen.insert(key).second) Bad(fmt::format("\"{}\" stands here twice", key.substr(0, 80)));
     entries.emplace_back(key, Field(entry.second, path_ + "." + key, Line()));
   }
