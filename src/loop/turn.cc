@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/utf8.h"
 #include "manifest/kinds.h"
-#include "manifest/names.h"
 #include "manifest/object.h"
 #include "manifest/queue.h"
 
@@ -32,8 +32,8 @@ int CodeOf(const port::NotStarted& failure) {
 
 job::Exit ExitOf(const port::Exited& exited) {
   return {.code = exited.code,
-          .reason = exited.reason == "Lost" ? "NodeLost" : manifest::ToUtf8(exited.reason),
-          .message = manifest::ToUtf8(exited.message),
+          .reason = exited.reason == "Lost" ? "NodeLost" : base::ToUtf8(exited.reason),
+          .message = base::ToUtf8(exited.message),
           .at = exited.at,
           .at_monotonic_ms = exited.at_monotonic_ms,
           .boot_id = exited.boot_id};
@@ -54,7 +54,7 @@ void Turner::Take(const port::Reading& reading) {
     facts_.emplace_back(pool::ReplicaStarted{id, started->at});
   } else if (const auto* failure = std::get_if<port::NotStarted>(&reading)) {
     facts_.emplace_back(pool::ReplicaNotStarted{
-        id, CodeOf(*failure), manifest::ToUtf8(failure->message), failure->ports_taken, now_});
+        id, CodeOf(*failure), base::ToUtf8(failure->message), failure->ports_taken, now_});
   } else if (const auto* delay = std::get_if<port::Delayed>(&reading)) {
     TellDelay(id, *delay);
   } else if (const auto* said = std::get_if<port::Said>(&reading)) {
@@ -74,7 +74,7 @@ void Turner::TellDelay(const base::ReplicaId& id, const port::Delayed& delay) {
   const job::Identity& job = loop_.pool_->Find(id.job)->identity;
   const std::string text =
       fmt::format("still preparing {}: {}", job::ReplicaName(job.name, id.role, id.index),
-                  manifest::ToUtf8(delay.message));
+                  base::ToUtf8(delay.message));
   spdlog::warn("{}: {}", job.Path(), text);
   Event({"kubeflow.org/v1", "TFJob", job.space, job.name, job.uid}, {true, "StillPreparing", text});
 }
@@ -82,7 +82,7 @@ void Turner::TellDelay(const base::ReplicaId& id, const port::Delayed& delay) {
 // A file's name is any bytes; what is stored and shown is text.
 void Turner::TakeCheckpoint(base::JobId job, std::int64_t step, base::Instant at,
                             const std::string& path) {
-  facts_.emplace_back(pool::CheckpointSeen{job, {step, at, manifest::ToUtf8(path)}});
+  facts_.emplace_back(pool::CheckpointSeen{job, {step, at, base::ToUtf8(path)}});
 }
 
 // The end of a program whose TFJob cannot be read: the runner keeps it for whoever mends the

@@ -1,9 +1,8 @@
-// Which texts may be names in Kubernetes, and which bytes are text at all.
+// Which texts may be names in Kubernetes.
 //
 // Pure.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 namespace pondage::manifest {
@@ -15,8 +14,5 @@ bool IsLabelKey(std::string_view text);      // [prefix/]name
 bool IsLabelValue(std::string_view text);    // may be empty
 bool IsEnvName(std::string_view text);       // printable, without '='
 bool IsDataKey(std::string_view text);       // key of a ConfigMap or Secret
-bool IsUtf8(std::string_view bytes);
-// The same text with U+FFFD for each byte that belongs to no character.
-std::string ToUtf8(std::string_view bytes);
 
 }  // namespace pondage::manifest

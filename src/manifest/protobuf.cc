@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
+#include "base/utf8.h"
 #include "manifest/data.h"
 #include "manifest/fields.h"
-#include "manifest/names.h"
 #include "manifest/object.h"
 #include "manifest/trouble.h"
 
@@ -107,7 +107,7 @@ MaybeValue DecodeTime(std::string_view bytes, bool with_micros) {
 }
 
 MaybeValue DecodeText(std::string_view bytes) {
-  if (!IsUtf8(bytes)) return std::nullopt;
+  if (!base::IsUtf8(bytes)) return std::nullopt;
   return json::value(json::string(bytes));
 }
 
@@ -194,7 +194,7 @@ bool DecodeEntry(const Field& field, const Item& entry, json::object& map, int d
     if (item.number == 1 && item.wire == kBytes) key = item.bytes;
     if (item.number == 2) value = item;
   }
-  if (!items.good() || !IsUtf8(key)) return false;
+  if (!items.good() || !base::IsUtf8(key)) return false;
   MaybeValue decoded = DecodeOne(field, value, depth);
   if (!decoded) return false;
   map[key] = *std::move(decoded);
@@ -293,7 +293,8 @@ base::Result<json::object> DecodeProtobuf(std::string_view bytes, std::string_vi
     return refuse("the body is not a Kubernetes protobuf message");
   }
   auto envelope = OpenEnvelope(bytes.substr(kMagic.size()));
-  if (!envelope || envelope->encoded || !IsUtf8(envelope->api_version) || !IsUtf8(envelope->kind)) {
+  if (!envelope || envelope->encoded || !base::IsUtf8(envelope->api_version) ||
+      !base::IsUtf8(envelope->kind)) {
     return refuse("the envelope of the protobuf message is malformed");
   }
   if (envelope->kind.empty()) envelope->kind = kind;

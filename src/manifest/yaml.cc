@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "manifest/names.h"
+#include "base/utf8.h"
 #include "manifest/object.h"
 #include "manifest/trouble.h"
 #include "manifest/yaml_input.h"
@@ -311,7 +311,7 @@ base::Result<std::vector<json::object>> ParseManifests(std::string_view bytes,
         fmt::format("the manifest has {} bytes, the limit is {}", bytes.size(), max_bytes));
   }
   if (bytes.starts_with("\xef\xbb\xbf")) bytes.remove_prefix(3);
-  if (bytes.find('\0') != std::string_view::npos || !IsUtf8(bytes)) {
+  if (bytes.find('\0') != std::string_view::npos || !base::IsUtf8(bytes)) {
     return base::Fail(base::Kind::kInvalid, kSyntaxId, "", "the manifest is not UTF-8 text");
   }
   const auto first = bytes.find_first_not_of(" \t\r\n");

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include "base/utf8.h"
 #include "trace/amount.h"
 
 namespace pondage::trace {
@@ -14,6 +15,7 @@ constexpr std::size_t kLongestName = 253 + 1 + 63;
 }  // namespace
 
 Field Field::Root(std::string_view text) {
+  if (!base::IsUtf8(text)) GiveUp("not UTF-8: the whole file must be text");
   YAML::Node node;
   try {
     node = YAML::Load(std::string(text));
