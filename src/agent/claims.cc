@@ -66,6 +66,7 @@ std::vector<std::string> Claims::Unowned(const port::Store& store) const {
     query.after_name = page->objects.back().key.name;
   }
   std::vector<std::string> sentences;
+  sentences.reserve(unowned.size());
   for (const auto& [uid, path] : unowned) {
     sentences.push_back(path.string() +
                         " is the data of no PersistentVolumeClaim that the store knows; remove it "

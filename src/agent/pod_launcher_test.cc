@@ -191,6 +191,38 @@ TEST_F(LauncherTest, MakesVolumes) {
   EXPECT_TRUE(fs::is_directory(mounts[4].source));
 }
 
+TEST_F(LauncherTest, PodsOfOneClaimShareItAndOneMayOnlyRead) {
+  ASSERT_TRUE(Environments(data_).Add("tensorflow/tensorflow:2.15.1", directory_ / "venv"));
+  const auto pod = [](const std::string& uid, const std::string& claim, const std::string& mount) {
+    std::string body = Pod(
+        R"("volumes": [{"name": "c", "persistentVolumeClaim": {"claimName": )" + claim + "}}], " +
+        Container(R"("command": ["true"], "volumeMounts": [{"name": "c", "mountPath": "/out")" +
+                  mount + "}]"));
+    body.replace(body.find("pod-uid-1"), 9, uid);
+    return body;
+  };
+  auto launcher = Launcher();
+  const auto writes = launcher.LaunchOf(pod("one", R"("results")", R"(, "subPath": "run/1")"), 0);
+  ASSERT_TRUE(writes) << writes.error().message;
+  std::ofstream(writes->mounts[0].source + "/file") << "kept";
+  const auto reads =
+      launcher.LaunchOf(pod("two", R"("results", "readOnly": true)", R"(, "subPath": "run")"), 0);
+  ASSERT_TRUE(reads) << reads.error().message;
+  EXPECT_EQ(ReadText(reads->mounts[0].source + "/1/file"), "kept");
+  EXPECT_TRUE(reads->mounts[0].read_only);
+  EXPECT_FALSE(writes->mounts[0].read_only);
+  EXPECT_TRUE(launcher.LaunchOf(pod("three", R"("results")", R"(, "readOnly": true)"), 0)
+                  ->mounts[0]
+                  .read_only);
+
+  const auto missing = launcher.LaunchOf(pod("four", R"("none")", ""), 0);
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().id, "PND-M008");
+  EXPECT_FALSE(fs::exists(data_ / "claims"));
+  launcher.DropClaim("claim-uid-1");
+  EXPECT_FALSE(fs::exists(reads->mounts[0].source));
+}
+
 TEST_F(LauncherTest, AVolumesPathStaysInside) {
   manifest::PodProgram program;
   program.mounts.push_back({.source = manifest::PodProgram::VolumeMount::Source::kEmptyDir,

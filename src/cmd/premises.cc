@@ -5,6 +5,7 @@
 #include <charconv>
 #include <filesystem>
 
+#include "agent/volumes.h"
 #include "api/private_file.h"
 #include "run/virtual_probe.h"
 
@@ -73,6 +74,7 @@ base::Result<Premises> FindPremises(const ServeSettings& settings) {
   found.url = UrlOf(settings.address, found.listener.port());
   for (const std::string& text : settings.mounts) {
     TRY(port::Mount mount, ParseMount(text));
+    TRY_DO(agent::MayStandAt(mount.target, settings.data_dir));
     found.mounts.push_back(std::move(mount));
   }
   if (!settings.run_as.empty()) {

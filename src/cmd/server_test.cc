@@ -46,6 +46,8 @@ TEST_F(Start, RefusedLeavesNothingBehind) {
       {"PND-A022", [](ServeSettings& s) { s.address = "192.0.2.7"; }},  // nobody's (RFC 5737)
       {"PND-C002", [](ServeSettings& s) { s.mounts = {"/no/such/place:/data"}; }},
       {"PND-C002", [](ServeSettings& s) { s.mounts = {"/tmp"}; }},
+      {"PND-R005", [](ServeSettings& s) { s.mounts = {"/tmp:/proc"}; }},
+      {"PND-R005", [](ServeSettings& s) { s.mounts = {"/tmp:" + s.data_dir}; }},
       {"PND-R008", [](ServeSettings& s) { s.run_as = "no-such-account"; }},
       {"PND-C002", [](ServeSettings& s) { s.virtual_gpus = "many"; }},
   };

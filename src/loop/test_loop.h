@@ -113,7 +113,8 @@ class LoopTest : public testing::Test {
     for (int i = 0; i < 2; ++i) node.gpus.push_back({.id = fmt::format("gpu-{}", i)});
     loop_->See(node, {});
     loop_->Turn();
-    Create("queues.pondage.dev", "", Object("pondage.dev/v1alpha1", "Queue", "default", {}));
+    EXPECT_TRUE(
+        Create("queues.pondage.dev", "", Object("pondage.dev/v1alpha1", "Queue", "default", {})));
   }
 
   void MakeLoop() {
