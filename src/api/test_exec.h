@@ -89,6 +89,7 @@ class TestExec : public port::Exec {
   // The child does only what is safe between fork and exec.
   static pid_t Spawn(const port::ExecRequest& request) {
     std::vector<char*> argv;
+    argv.reserve(request.argv.size() + 1);
     for (const std::string& word : request.argv) argv.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);
     const int null = open("/dev/null", O_RDWR | O_CLOEXEC);

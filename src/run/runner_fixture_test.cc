@@ -26,6 +26,11 @@ std::string ReadText(const std::string& path) {
   return text.str();
 }
 
+void Touch(const std::string& path) {
+  const std::ofstream file(path);
+  EXPECT_TRUE(file) << path;
+}
+
 base::Instant WallClock::Now() const {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return {std::chrono::duration_cast<std::chrono::milliseconds>(now).count()};

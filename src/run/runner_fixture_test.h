@@ -87,5 +87,6 @@ class RunnerTest : public ::testing::Test {
 };
 
 std::string ReadText(const std::string& path);
+void Touch(const std::string& path);
 
 }  // namespace pondage::run

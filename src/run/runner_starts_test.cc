@@ -263,12 +263,9 @@ TEST_F(DeadMountTest, ACheckpointDirectoryThatDiesHoldsUpNoEnd) {
   Await<Started>("other");
   std::filesystem::remove(link);  // its file system goes away under it
   std::filesystem::create_symlink(dead_.path(), link);
-  const int go = open((data_ + "/go").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-  close(go);
+  Touch(data_ + "/go");
   EXPECT_EQ(Await<Exited>("saver").code, 42);
-  const int saved =
-      open((other.checkpoint_dir + "/ckpt-7").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-  close(saved);
+  Touch(other.checkpoint_dir + "/ckpt-7");
   EXPECT_EQ(Await<Saved>("other").step, 7) << "others are still looked at";
   auto again = launch;
   again.start = 1;

@@ -235,6 +235,7 @@ TEST_F(ExecTest, EndsWithTheServerWhileTheReplicaRunsOn) {
 TEST_F(ExecTest, AHundredAtOnceAndNoneIsLost) {
   StartReplica("host");
   std::vector<std::unique_ptr<Session>> sessions;
+  sessions.reserve(100);
   for (int i = 0; i < 100; ++i) {
     sessions.push_back(Exec("host", {"sh", "-c", "read x; echo $x; exit " + std::to_string(i)}));
   }

@@ -184,7 +184,7 @@ TEST_F(RunnerTest, ASecondServerTakesOverWhatRuns) {
   const auto started = Await<Started>("kept");
   Await<Started>("ended");
   EndServer();
-  std::ofstream(data_ + "/go");
+  Touch(data_ + "/go");
   AwaitOutside([&] { return ReplicaDir(data_, "ended").ReadExit(0).has_value(); });
 
   StartServer();
@@ -203,7 +203,7 @@ TEST_F(RunnerTest, AnExitThatCannotBeWrittenDownIsStillTold) {
   Start(Shell("full", "while [ ! -e " + data_ + "/go ]; do sleep 0.01; done; exit 9"));
   Await<Started>("full");
   std::filesystem::create_directory(ReplicaDir(data_, "full").File("exit"));  // no file goes there
-  std::ofstream(data_ + "/go");
+  Touch(data_ + "/go");
   const auto exited = Await<Exited>("full");
   EXPECT_EQ(exited.reason, "Error");
   EXPECT_EQ(exited.code, 9);

@@ -243,7 +243,7 @@ TEST_F(FullDisk, KeepsAShimFromEndingAndItsExitIsNotLost) {
     while (ballast.write(block.data(), static_cast<std::streamsize>(block.size())).flush()) {
     }
   }
-  std::ofstream(data_ + "/go").flush();
+  Touch(data_ + "/go");
   AwaitOutside([&] { return shim::Below(shim, shim::ReadProcesses()).empty(); });
   runner_->Kill("full");
   for (int i = 0; i < 3; ++i) {  // a look a second

@@ -174,6 +174,7 @@ base::Instant Machine::NextEvent() const {
 
 void Machine::Advance(base::Instant now) {
   std::vector<std::string> uids;
+  uids.reserve(preparing_.size());
   for (const auto& [uid, start] : preparing_) uids.push_back(uid);
   for (const std::string& uid : uids) AdvanceStart(uid, now);
   for (auto& [uid, program] : programs_) {

@@ -21,8 +21,8 @@ class Weather {
         [this] { return base::Millis{dice_.OneIn(3) ? dice_.Between(1, 150'000) : 0}; });
     SeeNode();
     Settle();
-    (void)world_.AddQueue("default", "", 0, std::nullopt);
-    (void)world_.AddQueue("small", "", 1, 2);
+    Try(world_.AddQueue("default", "", 0, std::nullopt));
+    Try(world_.AddQueue("small", "", 1, 2));
   }
 
   // Plays the whole story; gives everything that was stored.
@@ -72,20 +72,23 @@ class Weather {
         if (dice_.OneIn(4)) world_.LosePower();
         break;
       case 7:
-        if (!names_.empty()) (void)world_.Delete("tfjobs.kubeflow.org", SomeJob());
+        if (!names_.empty()) Try(world_.Delete("tfjobs.kubeflow.org", SomeJob()));
         break;
       case 8:
-        if (!names_.empty()) (void)world_.SetSuspend(SomeJob(), dice_.OneIn(2));
+        if (!names_.empty()) Try(world_.SetSuspend(SomeJob(), dice_.OneIn(2)));
         break;
       case 9:
         DeleteSomePod();
         break;
       case 10:  // somebody deletes the Node; the agent of a machine that lives says so again
-        if (dice_.OneIn(4)) (void)world_.Delete("nodes", "n1");
+        if (dice_.OneIn(4)) Try(world_.Delete("nodes", "n1"));
         if (dice_.OneIn(2)) SeeNode();
         break;
     }
   }
+
+  // What people try may be refused: that is weather too.
+  static void Try(const base::Result<void>& /*tried*/) {}
 
   std::string SomeJob() { return names_[dice_.Below(names_.size())]; }
 
@@ -114,7 +117,7 @@ class Weather {
     plan.script.saves = plan.script.says_hello && dice_.OneIn(2);
     if (dice_.OneIn(4)) plan.annotations["pondage.dev/requeue-exit-code"] = "42";
     names_.push_back(plan.name);
-    (void)world_.Apply(plan);
+    Try(world_.Apply(plan));
   }
 
   void StrikeSomebody() {
@@ -128,13 +131,13 @@ class Weather {
 
   void DeleteSomePod() {
     if (dice_.OneIn(3) && !names_.empty()) {  // whether it runs, is prepared or waits
-      (void)world_.Delete("pods", SomeJob() + "-worker-0");
+      Try(world_.Delete("pods", SomeJob() + "-worker-0"));
       return;
     }
     const auto alive = world_.machine().Alive();
     if (alive.empty()) return;
     const Machine::Running& victim = alive[dice_.Below(alive.size())];
-    (void)world_.Delete("pods", victim.job.substr(victim.job.find('/') + 1) + "-" + victim.replica);
+    Try(world_.Delete("pods", victim.job.substr(victim.job.find('/') + 1) + "-" + victim.replica));
   }
 
   // Fair weather and patience: resume everything, let a day pass, then delete what is left. Nothing
@@ -143,7 +146,7 @@ class Weather {
     world_.FairWeather();
     SeeNode();
     world_.Pass(base::SecondsLong(10), [this] { CheckLaws(); });
-    for (const std::string& name : names_) (void)world_.SetSuspend(name, false);
+    for (const std::string& name : names_) Try(world_.SetSuspend(name, false));
     world_.Pass(base::SecondsLong(7'200), [this] { CheckLaws(); });
     for (const auto& [id, job] : world_.pool().jobs()) {
       const std::string why = job.status.reason ? job.status.reason->constraint : "";
@@ -151,7 +154,7 @@ class Weather {
       if (job.status.stage != job::Stage::kWaiting || !on_the_fleet || !Idle()) continue;
       ADD_FAILURE() << "waits on an idle fleet: " << world_.Line(job.identity.name);
     }
-    for (const std::string& name : names_) (void)world_.Delete("tfjobs.kubeflow.org", name);
+    for (const std::string& name : names_) Try(world_.Delete("tfjobs.kubeflow.org", name));
     world_.Pass(base::SecondsLong(3'600), [this] { CheckLaws(); });
     EXPECT_TRUE(world_.machine().Alive().empty()) << "a program outlived its job";
     for (const auto& [id, job] : world_.pool().jobs()) {
