@@ -24,7 +24,10 @@ parser.add_argument("--epochs", type=int, default=7)
 parser.add_argument("--check", action="store_true", help="only say which TPU would be used")
 arguments = parser.parse_args()
 
-resolver = tf.distribute.cluster_resolver.TPUClusterResolver()
+try:
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver()
+except ValueError as error:
+    raise SystemExit("no TPU: %s\nset KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS=grpc://HOST:8470, as tfjob.yaml does" % error)
 print("TPU master=%s workers=%s" % (
     resolver.master(), ",".join(resolver.cluster_spec().job_tasks("worker"))), flush=True)
 if arguments.check:

@@ -176,11 +176,6 @@ base::Result<Environment> Environments::Add(std::string_view image, const std::s
   return added;
 }
 
-base::Result<Environment> Environments::AddLocal(const std::string& interpreter) {
-  TRY(const std::string prefix, PrefixOf(interpreter));
-  return Add(std::string(kLocal) + manifest::UidFrom(prefix).substr(0, 8), prefix);
-}
-
 base::Result<std::string> Environments::WithPython(const std::string& prefix) const {
   if (!prefix.starts_with('/')) return std::unexpected(Unusable(prefix, "is no absolute path"));
   if (access((prefix + "/bin/python").c_str(), X_OK) == 0) return prefix;

@@ -33,8 +33,6 @@ class Environments {
   // Starts its Python to ask for versions. kInvalid (PND-E003): none can be started there;
   // kAlreadyExists (PND-E005): the image has another prefix.
   base::Result<Environment> Add(std::string_view image, const std::string& prefix);
-  // The environment of an interpreter, under the name `local/<hash of its path>`.
-  base::Result<Environment> AddLocal(const std::string& interpreter);
   // `prefix` when it has bin/python; where it has bin/python3 alone, as Debian's /usr, a directory
   // of links in which both names are it. kInvalid (PND-E003): neither may be executed.
   base::Result<std::string> WithPython(const std::string& prefix) const;

@@ -14,19 +14,26 @@ constexpr std::size_t kPageBytes = 1 << 20;
 }  // namespace
 
 Pager::Pager(const port::Store& store, port::ListQuery query, Selection selection)
-    : store_(&store), query_(std::move(query)), selection_(std::move(selection)) {
+    : store_(&store),
+      query_(std::move(query)),
+      selection_(std::move(selection)),
+      counts_(query_.count && selection_.Empty()) {
   query_.limit = kFirstPage;
   query_.facet = selection_.Facet();
 }
 
 base::Result<void> Pager::Begin() {
+  query_.count = counts_;
   TRY_DO(ReadPage());
   query_.at = page_.revision;
+  query_.count = false;  // all pages are of one revision: the rest is subtraction
   return {};
 }
 
 base::Result<void> Pager::ReadPage() {
+  const std::size_t before = page_.remaining;
   TRY(page_, store_->List(query_));
+  if (counts_ && !query_.count) page_.remaining = before - page_.objects.size();
   next_ = 0;
   if (page_.objects.empty()) return {};
   const port::Key& last = page_.objects.back().key;

@@ -15,8 +15,8 @@ namespace pondage::api {
 
 class Pager {
  public:
-  // `query` says where it begins and which revision (0: the newest); its limit and facet are the
-  // pager's own. The store must outlive it.
+  // `query` says where it begins, which revision (0: the newest) and whether to count, which is
+  // done where nothing selects; its limit and facet are the pager's own. The store must outlive it.
   Pager(const port::Store& store, port::ListQuery query, Selection selection);
 
   // Settles the revision and reads the first page; once, before the rest.
@@ -26,8 +26,8 @@ class Pager {
   // The next one that is selected; none: there are no more. kExpired: the reader was so slow that
   // the revision is no longer kept.
   base::Result<std::optional<port::Object>> Next();
-  // How many are behind the last one that Next() gave; known when nothing selects.
-  bool Counts() const { return selection_.Empty(); }
+  // How many are behind the last one that Next() gave, for a pager that counts.
+  bool Counts() const { return counts_; }
   std::size_t Remaining() const { return page_.objects.size() - next_ + page_.remaining; }
 
  private:
@@ -36,6 +36,7 @@ class Pager {
   const port::Store* store_;
   port::ListQuery query_;
   Selection selection_;
+  const bool counts_;
   port::Listing page_;
   std::size_t next_ = 0;
 };

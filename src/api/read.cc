@@ -163,6 +163,7 @@ Outcome<Wanted> WantedOf(const Request& request, const Route& route, const World
     const auto number = Number(limit);
     if (!number) return Refuse(BadRequest(fmt::format("invalid limit: \"{}\"", limit)));
     wanted.limit = static_cast<std::size_t>(*number);
+    wanted.query.count = wanted.limit > 0;
   }
   if (request.query.Has("sendInitialEvents")) {
     return Refuse(

@@ -72,6 +72,9 @@ void Server::Stop() {
 std::uint16_t Server::port() const {
   return impl_->transport().port();
 }
+std::size_t Server::ended() const {
+  return impl_->transport().ended();
+}
 std::size_t Server::watchers() const {
   return impl_->watchers().count();
 }

@@ -57,6 +57,7 @@ class Server {
   base::Result<void> Start();  // once; kInvalid: certificate
   void Stop();
   std::uint16_t port() const;
+  std::size_t ended() const;     // connections, since the start
   std::size_t watchers() const;  // streams that are open
   // For connections from now on: a renewed certificate.
   base::Result<void> SetCertificate(const std::string& certificate_pem, const std::string& key_pem);

@@ -116,6 +116,7 @@ Session::Session(asio::ip::tcp::socket socket, std::shared_ptr<asio::ssl::contex
 Session::~Session() {
   LeaveRoom();
   --host_.open;
+  ++host_.ended;
 }
 
 void Session::Start() {
@@ -354,8 +355,14 @@ void Session::NoticeHangUp() {
                           });
 }
 
+// A connection that waits for its next request, perhaps for minutes, keeps no buffers.
 void Session::Finish() {
-  if (keep_alive_) return ReadHeader();
+  if (keep_alive_) {
+    out_ = std::string();
+    piece_ = std::string();
+    buffer_.shrink_to_fit();
+    return ReadHeader();
+  }
   if (drain_) return Drain();
   Arm(base::Millis{5'000});
   stream_.async_shutdown([self = shared_from_this()](Error) { self->Drop(); });

@@ -34,6 +34,7 @@ struct SessionHost {
   bool closing = false;                   // no socket begins any more
   std::set<Socket*> sockets;              // those that live; each takes itself out in the end
   std::atomic<std::size_t> open{0};       // sessions
+  std::atomic<std::size_t> ended{0};      // sessions
   std::atomic<std::size_t> in_flight{0};  // requests whose answer is still to come
 };
 

@@ -43,6 +43,7 @@ class Transport {
   base::Result<void> Start(TransportOptions options, Handler handler);
   void Stop();
   std::uint16_t port() const;
+  std::size_t ended() const;  // connections, since the start
   // Runs it on an IO thread; any thread, from Start to Stop.
   void Post(std::function<void()> task);
   // For connections accepted from now on.

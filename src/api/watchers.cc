@@ -25,6 +25,17 @@ void Sink::Take(const EventBatch& batch, port::Revision newest) {
   if (wake) wake();
 }
 
+void Sink::Overflow() {
+  std::function<void()> wake;
+  {
+    const std::lock_guard lock(mutex_);
+    overflowed_ = true;
+    entries_.clear();
+    wake = wake_;
+  }
+  if (wake) wake();
+}
+
 void Sink::OnReady(std::function<void()> wake) {
   const std::lock_guard lock(mutex_);
   wake_ = std::move(wake);
@@ -101,7 +112,19 @@ void Watchers::OnCommit(const std::shared_ptr<Tap>& tap, const std::vector<port:
   auto batch = std::make_shared<const std::vector<port::Event>>(events);
   {
     const std::lock_guard lock(tap->pending_mutex);
-    tap->pending.emplace_back(std::move(batch), newest);
+    // A commit without events of the kind is a batch, too: it only moves the revision on.
+    const bool only_moves = batch->empty() && !tap->pending.empty();
+    if (only_moves) {
+      tap->pending.back().second = newest;
+    } else {
+      tap->pending_events += batch->size();
+      tap->pending.emplace_back(std::move(batch), newest);
+    }
+    if (tap->pending_events > bound_) {
+      tap->overflowed = true;
+      tap->pending_events = 0;
+      tap->pending.clear();
+    }
     if (tap->posted) return;
     tap->posted = true;
   }
@@ -112,15 +135,21 @@ void Watchers::OnCommit(const std::shared_ptr<Tap>& tap, const std::vector<port:
 void Watchers::ShareOut(const std::shared_ptr<Tap>& tap) {
   for (;;) {
     decltype(tap->pending) pending;
+    bool overflowed = false;
     {
       const std::lock_guard lock(tap->pending_mutex);
-      if (tap->pending.empty()) {
+      if (tap->pending.empty() && !tap->overflowed) {
         tap->posted = false;
         return;
       }
       pending.swap(tap->pending);
+      tap->pending_events = 0;
+      overflowed = std::exchange(tap->overflowed, false);
     }
     const std::lock_guard lock(tap->sinks_mutex);
+    if (overflowed) {
+      for (const auto& sink : tap->sinks) sink->Overflow();
+    }
     for (const auto& [batch, newest] : pending) {
       for (const auto& sink : tap->sinks) sink->Take(batch, newest);
     }

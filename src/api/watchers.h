@@ -3,7 +3,8 @@
 // Thread rule: the committing thread only appends a batch and posts one task; matching and
 // buffering run where `post` runs things. Register and Remove from any thread. Invariants:
 //   1. Events are shared, never copied for each watcher.
-//   2. A sink's buffer is bounded: one that overflows is closed, and its client watches anew.
+//   2. Every buffer is bounded: a sink whose events did not fit is closed, and its client watches
+//      anew from what it has seen.
 #pragma once
 
 #include <atomic>
@@ -37,6 +38,7 @@ class Sink {
   Sink(Wanted wanted, std::size_t bound) : wanted_(std::move(wanted)), bound_(bound) {}
 
   void Take(const EventBatch& batch, port::Revision newest);
+  void Overflow();
   void OnReady(std::function<void()> wake);
 
   std::vector<Entry> Drain(std::size_t at_most);
@@ -57,7 +59,9 @@ class Sink {
 class Watchers {
  public:
   using Post = std::function<void(std::function<void()>)>;
-  Watchers(port::Store& store, Post post) : store_(store), post_(std::move(post)) {}
+  // At most `bound` events of a kind wait to be shared out.
+  Watchers(port::Store& store, Post post, std::size_t bound = 100'000)
+      : store_(store), post_(std::move(post)), bound_(bound) {}
   ~Watchers() { Close(); }
 
   // What is committed from now on reaches the sink. kUnavailable when closed.
@@ -72,6 +76,8 @@ class Watchers {
     std::unique_ptr<port::Watch> watch;
     std::mutex pending_mutex;
     std::deque<std::pair<EventBatch, port::Revision>> pending;
+    std::size_t pending_events = 0;
+    bool overflowed = false;  // what was pending is gone
     bool posted = false;
     std::mutex sinks_mutex;
     std::set<std::shared_ptr<Sink>> sinks;
@@ -83,6 +89,7 @@ class Watchers {
 
   port::Store& store_;
   const Post post_;
+  const std::size_t bound_;
   std::mutex mutex_;
   bool closed_ = false;
   std::map<std::string, std::shared_ptr<Tap>> taps_;

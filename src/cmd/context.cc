@@ -7,6 +7,8 @@
 #include <filesystem>
 
 #include "grammar/help.h"
+#include "terminal/document.h"
+#include "terminal/output.h"
 #include "terminal/stream.h"
 
 namespace pondage::cmd {
@@ -56,6 +58,13 @@ void Context::Print(std::string_view text) const {
   terminal::Print(text);
 }
 
+void Context::PrintMade(const std::string& space, const std::string& name) const {
+  const json::object made{{"name", name}, {"namespace", space}};
+  Print(screen_.format == terminal::Format::kJson   ? terminal::RenderLine(made)
+        : screen_.format == terminal::Format::kYaml ? terminal::ToYaml(made)
+                                                    : name + "\n");
+}
+
 void Context::Note(std::string_view text) const {
   terminal::Note(screen_, text);
 }
@@ -97,7 +106,10 @@ base::Result<terminal::Screen> ScreenFor(const grammar::Invocation& line,
   // Chinese cannot be written in a character set that has none.
   if (!terminal::IsUtf8(around) && !line.Has("lang"))
     screen.language = terminal::Language::kEnglish;
-  screen.format = FormatOf(line.Value("output", settings.Value("output")));
+  const std::string usual = settings.Value("output");
+  const bool has_it = line.command != nullptr &&
+                      grammar::IsOneOf(usual, grammar::OutputsOf(*line.command, line.words));
+  screen.format = FormatOf(line.Value("output", has_it ? usual : ""));
   screen.header = !line.Has("no-header");
   screen.quiet = line.Has("quiet");
   screen.verbose = static_cast<int>(line.Values("verbose").size());

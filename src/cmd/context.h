@@ -38,6 +38,8 @@ class Context {
 
   // The answer, to stdout. A closed pipe ends the program quietly.
   void Print(std::string_view text) const;
+  // A job that was made: its name, or what -o asks for.
+  void PrintMade(const std::string& space, const std::string& name) const;
   // Progress and warnings, to stderr; nothing under --quiet.
   void Note(std::string_view text) const;
   // "warning: ...", to stderr.

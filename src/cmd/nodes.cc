@@ -62,6 +62,20 @@ json::object GpuItem(const view::GpuView& gpu) {
           {"user", text(gpu.user)}};
 }
 
+json::object NodeItem(const view::NodeView& node) {
+  json::array gpus;
+  for (const view::GpuView& gpu : node.gpus) gpus.push_back(GpuItem(gpu));
+  return {{"name", node.name},
+          {"health", node.health},
+          {"driver", node.driver.empty() ? json::value(nullptr) : json::value(node.driver)},
+          {"cpuMilli", node.cpu_milli},
+          {"memoryBytes", node.memory_bytes},
+          {"gpus", static_cast<std::int64_t>(node.gpus.size())},
+          {"gpusHeld", static_cast<std::int64_t>(Held(node))},
+          {"gpusForeign", static_cast<std::int64_t>(Foreign(node))},
+          {"gpuList", std::move(gpus)}};
+}
+
 base::Result<int> ListNodes(Context& context, const view::PoolView& pool) {
   const terminal::Screen& screen = context.screen();
   terminal::Listing listing;
@@ -72,18 +86,7 @@ base::Result<int> ListNodes(Context& context, const view::PoolView& pool) {
   listing.table.headings.emplace_back(screen.Pick("OTHERS", "池外"));
   const base::Instant now = terminal::Now();
   for (const view::NodeView& node : pool.nodes) {
-    json::array gpus;
-    for (const view::GpuView& gpu : node.gpus) gpus.push_back(GpuItem(gpu));
-    listing.items.push_back(json::object{
-        {"name", node.name},
-        {"health", node.health},
-        {"driver", node.driver.empty() ? json::value(nullptr) : json::value(node.driver)},
-        {"cpuMilli", node.cpu_milli},
-        {"memoryBytes", node.memory_bytes},
-        {"gpus", static_cast<std::int64_t>(node.gpus.size())},
-        {"gpusHeld", static_cast<std::int64_t>(Held(node))},
-        {"gpusForeign", static_cast<std::int64_t>(Foreign(node))},
-        {"gpuList", std::move(gpus)}});
+    listing.items.push_back(NodeItem(node));
     listing.table.rows.push_back(
         {{node.name},
          {screen.Word(node.health), HealthTint(node.health)},
@@ -122,14 +125,13 @@ base::Error NoNode(client::Client& client, const std::string& name) {
 base::Result<int> ShowNode(Context& context, client::Client& client, const view::PoolView& pool,
                            const std::string& name) {
   const terminal::Screen& screen = context.screen();
-  if (screen.format == terminal::Format::kJson || screen.format == terminal::Format::kYaml) {
-    TRY(const json::value object, client.Get("/api/v1/nodes/" + client::PercentEncode(name)));
-    context.Print(screen.format == terminal::Format::kJson ? terminal::ToPrettyJson(object)
-                                                           : terminal::ToYaml(object));
-    return terminal::kDone;
-  }
   for (const view::NodeView& node : pool.nodes) {
     if (node.name != name) continue;
+    TRY(const json::value object, client.Get("/api/v1/nodes/" + client::PercentEncode(name)));
+    if (const auto text = terminal::RenderOne(object, NodeItem(node), screen)) {
+      context.Print(*text);
+      return terminal::kDone;
+    }
     std::string out = fmt::format("{}  {}\n", screen.Out(terminal::Tint::kBold, node.name),
                                   screen.Out(HealthTint(node.health), screen.Word(node.health)));
     const auto fact = [&](const std::string& word, const std::string& text) {

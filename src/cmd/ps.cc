@@ -117,7 +117,7 @@ base::Result<int> WatchJobs(Context& context, const std::string& target, const F
                             bool spaces) {
   TRY(client::Client * client, context.Server());
   const terminal::Screen& screen = context.screen();
-  const bool json_lines =
+  const bool documents =
       screen.format == terminal::Format::kJson || screen.format == terminal::Format::kYaml;
   const bool redraw = screen.out_is_terminal && screen.format == terminal::Format::kTable;
   std::map<std::string, view::JobView> known;
@@ -133,7 +133,7 @@ base::Result<int> WatchJobs(Context& context, const std::string& target, const F
   };
   client::Watching watching;
   watching.on_listed = [&] {
-    if (!json_lines && (!listed || redraw)) show_all();
+    if (!documents && (!listed || redraw)) show_all();
     listed = true;
   };
   watching.on_away = [&](bool away) {
@@ -144,10 +144,11 @@ base::Result<int> WatchJobs(Context& context, const std::string& target, const F
     view::JobView job = view::ViewJob(change.object);
     const bool gone = change.type == client::Change::Type::kDeleted;
     if (!filter.Wants(job) && !known.contains(job.uid)) return true;
-    if (json_lines) {
+    if (documents) {
       json::object item = view::JobItem(job, terminal::Now());
       if (gone) item["state"] = "deleted";
-      context.Print(terminal::RenderLine(item));
+      context.Print(screen.format == terminal::Format::kYaml ? "---\n" + terminal::ToYaml(item)
+                                                             : terminal::RenderLine(item));
     }
     const std::string uid = job.uid;
     if (gone || !filter.Wants(job)) {
@@ -155,7 +156,7 @@ base::Result<int> WatchJobs(Context& context, const std::string& target, const F
     } else {
       known.insert_or_assign(uid, job);
     }
-    if (json_lines || !listed) return true;
+    if (documents || !listed) return true;
     if (redraw) {
       show_all();
       return true;

@@ -143,12 +143,11 @@ base::Result<int> ShowQueue(Context& context, client::Client& client, const std:
   TRY(const json::value object,
       client.Get(std::string(kQueues) + "/" + client::PercentEncode(name)));
   const terminal::Screen& screen = context.screen();
-  if (screen.format == terminal::Format::kJson || screen.format == terminal::Format::kYaml) {
-    context.Print(screen.format == terminal::Format::kJson ? terminal::ToPrettyJson(object)
-                                                           : terminal::ToYaml(object));
+  const QueueView queue = ViewQueue(object);
+  if (const auto text = terminal::RenderOne(object, ItemOf(queue), screen)) {
+    context.Print(*text);
     return terminal::kDone;
   }
-  const QueueView queue = ViewQueue(object);
   std::string out =
       screen.Out(terminal::Tint::kBold, queue.name) + "  " + StateOf(queue, screen) + "\n";
   const auto fact = [&](const char* word, const std::string& text) {

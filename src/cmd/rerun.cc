@@ -126,7 +126,7 @@ base::Result<int> RerunMain(Context& context) {
   };
   TRY(name, client::UnderFreeName(name, chosen, offer));
   context.NoteWarnings();
-  context.Print(name + "\n");
+  context.PrintMade(space, name);
   context.Note(fmt::format(fmt::runtime(context.screen().Pick("now: pondage logs -f {}\n",
                                                               "接下来: pondage logs -f {}\n")),
                            name));

@@ -16,7 +16,7 @@
 #include "submission/run_job.h"
 #include "submission/work_copy.h"
 #include "terminal/ask.h"
-#include "terminal/document.h"
+#include "terminal/output.h"
 #include "terminal/text.h"
 #include "terminal/trouble.h"
 #include "view/job_view.h"
@@ -352,14 +352,20 @@ base::Result<std::optional<int>> Run::PlanAndSend() {
 }
 
 base::Result<int> Run::Go() {
+  if (line_.Has("output") && line_.Value("output") != "table" && !line_.Has("detach") &&
+      !line_.Has("dry-run")) {
+    return Fail(Kind::kInvalid, "PND-C002", "",
+                "--output goes with --detach or --dry-run: attached, stdout is the program's");
+  }
   TRY_DO(Prepare());
   const bool dry = line_.Has("dry-run");
-  if (dry &&
-      (screen_.format == terminal::Format::kYaml || screen_.format == terminal::Format::kJson)) {
-    const json::object job = submission::MakeTfJob(wish_, place_);
-    context_.Print(screen_.format == terminal::Format::kYaml ? terminal::ToYaml(job)
-                                                             : terminal::ToPrettyJson(job));
-    return terminal::kDone;
+  const json::object named{{"name", wish_.name}};
+  if (dry) {
+    if (const auto text =
+            terminal::RenderOne(submission::MakeTfJob(wish_, place_), named, screen_)) {
+      context_.Print(*text);
+      return terminal::kDone;
+    }
   }
   TRY_DO(CheckQueue());
   TRY_DO(CheckPriority());
@@ -379,12 +385,7 @@ base::Result<int> Run::Go() {
     return terminal::kDone;
   }
   if (!line_.Has("detach")) return session::FollowJob(*client_, screen_, place_.space, wish_.name);
-  if (screen_.format == terminal::Format::kJson) {
-    context_.Print(
-        json::serialize(json::object{{"name", wish_.name}, {"namespace", place_.space}}) + "\n");
-  } else {
-    context_.Print(wish_.name + "\n");
-  }
+  context_.PrintMade(place_.space, wish_.name);
   context_.Note(
       fmt::format(fmt::runtime(screen_.Pick(
                       "now: pondage logs -f {0}    pondage explain {0}    pondage stop {0}\n",

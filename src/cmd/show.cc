@@ -6,7 +6,7 @@
 #include "client/kube.h"
 #include "cmd/context.h"
 #include "cmd/mains.h"
-#include "terminal/document.h"
+#include "terminal/output.h"
 #include "terminal/text.h"
 #include "terminal/trouble.h"
 #include "view/job_view.h"
@@ -185,20 +185,12 @@ base::Result<int> ShowMain(Context& context) {
   TRY(const std::string space, context.Space());
   const terminal::Screen& screen = context.screen();
   TRY(const json::value object, client->Get(client::TfJobPath(space, context.line().words[0])));
-  if (screen.format == terminal::Format::kJson) {
-    context.Print(terminal::ToPrettyJson(object));
-    return terminal::kDone;
-  }
-  if (screen.format == terminal::Format::kYaml) {
-    context.Print(terminal::ToYaml(object));
-    return terminal::kDone;
-  }
   const view::JobView job = view::ViewJob(object);
-  if (screen.format == terminal::Format::kName) {
-    context.Print(job.name + "\n");
+  const base::Instant now = terminal::Now();
+  if (const auto text = terminal::RenderOne(object, view::JobItem(job, now), screen)) {
+    context.Print(*text);
     return terminal::kDone;
   }
-  const base::Instant now = terminal::Now();
   std::string out =
       Facts(job, object, screen, now) + Replicas(job, screen) + Restarts(job, screen, now);
   TRY(const auto line, TimeLine(*client, job));

@@ -22,8 +22,7 @@ const Command* FindCommand(std::string_view name) {
 
 std::span<const Flag> GlobalFlags() {
   static const std::vector<Flag> kGlobal{
-      {"output", 'o', "FORMAT", "how to print the answer", "输出格式", false,
-       "table|wide|json|yaml|csv|name"},
+      {"output", 'o', "FORMAT", "how to print the answer", "输出格式", false, kEveryOutput},
       {"server", 0, "URL", "the server to ask, https://HOST:PORT", "服务器地址, https://主机:端口"},
       {"kubeconfig", 0, "FILE", "kubeconfig that names the server", "指明服务器的 kubeconfig 文件"},
       {"namespace", 'n', "NS", "namespace of the jobs", "作业所在的命名空间"},
@@ -39,6 +38,32 @@ std::span<const Flag> GlobalFlags() {
       {"help", 'h', "", "show this page", "显示本页"},
   };
   return kGlobal;
+}
+
+std::vector<Flag> GlobalFlagsOf(const Command& command) {
+  std::vector<Flag> flags;
+  for (const Flag& flag : GlobalFlags()) {
+    const bool output = flag.choices == kEveryOutput;
+    if (output && command.outputs.empty()) continue;
+    flags.push_back(flag);
+    if (output) flags.back().choices = command.outputs;
+  }
+  return flags;
+}
+
+std::string_view OutputsOf(const Command& command, const std::vector<std::string>& words) {
+  if (command.lists.empty()) return command.outputs;
+  const std::string_view verb = words.empty() ? command.first_verb : words[0];
+  return IsOneOf(verb, command.lists) ? command.outputs : "";
+}
+
+bool IsOneOf(std::string_view value, std::string_view choices) {
+  while (true) {
+    const std::size_t bar = choices.find('|');
+    if (value == choices.substr(0, bar)) return !value.empty();
+    if (bar == std::string_view::npos) return false;
+    choices.remove_prefix(bar + 1);
+  }
 }
 
 }  // namespace pondage::grammar

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -42,12 +43,25 @@ struct Command {
   Completes completes = Completes::kNothing;
   int fewest = 0;  // words
   int most = 0;
-  bool takes_program = false;  // `-- CMD...` behind the flags
+  bool takes_program = false;   // `-- CMD...` behind the flags
+  std::string_view outputs;     // what its -o takes; empty: it has no -o
+  std::string_view first_verb;  // with verbs: what no word means
+  std::string_view lists;       // with verbs: those that have -o, as "ls|show"
 };
+
+inline constexpr std::string_view kEveryOutput = "table|wide|json|yaml|csv|name";
+inline constexpr std::string_view kPlainOutputs = "table|json|yaml|name";
+
+// What -o takes for these words of the command; empty: it does not.
+std::string_view OutputsOf(const Command& command, const std::vector<std::string>& words);
 
 std::span<const Command> Commands();
 const Command* FindCommand(std::string_view name);
 std::span<const Flag> GlobalFlags();
+// Those of one command: its -o takes what the command can print.
+std::vector<Flag> GlobalFlagsOf(const Command& command);
+
+bool IsOneOf(std::string_view value, std::string_view choices);  // "a|b|c"
 
 // The parts of the table, by what they are about.
 std::vector<Command> JobCommands();

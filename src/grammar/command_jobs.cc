@@ -82,6 +82,7 @@ Command Run() {
   };
   run.most = 0;
   run.takes_program = true;
+  run.outputs = kPlainOutputs;
   return run;
 }
 
@@ -108,7 +109,8 @@ std::vector<Command> Apply() {
        Completes::kFiles,
        0,
        0,
-       false},
+       false,
+       "table|json|name"},
       {"delete",
        "JOB... | -f FILE",
        "delete jobs with their logs and working copies",
@@ -147,7 +149,8 @@ const std::vector<Command> kLooking = {
      Completes::kJobs,
      0,
      1,
-     false},
+     false,
+     kEveryOutput},
     {"show",
      "JOB",
      "time line, replicas, exits, checkpoint, environment of one job",
@@ -161,7 +164,8 @@ const std::vector<Command> kLooking = {
      Completes::kJobs,
      1,
      1,
-     false},
+     false,
+     kEveryOutput},
     {"explain",
      "JOB | -f FILE",
      "why it waits, who is ahead, what would help, and when",
@@ -175,7 +179,8 @@ const std::vector<Command> kLooking = {
      Completes::kJobs,
      0,
      1,
-     false},
+     false,
+     kEveryOutput},
     {"logs",
      "JOB",
      "what the replicas wrote",
@@ -213,7 +218,8 @@ const std::vector<Command> kLooking = {
      Completes::kJobs,
      1,
      1,
-     false},
+     false,
+     "table|json"},
 };
 
 const std::vector<Command> kSteering = {
@@ -276,7 +282,8 @@ const std::vector<Command> kSteering = {
      Completes::kJobs,
      1,
      1,
-     false},
+     false,
+     kPlainOutputs},
 };
 
 Command Exec() {

@@ -19,11 +19,10 @@ std::string Names() {
   return terminal::Join(names, " ");
 }
 
-std::vector<const Flag*> FlagsOf(const Command& command) {
-  std::vector<const Flag*> all;
-  all.reserve(command.flags.size() + GlobalFlags().size());
-  for (const Flag& flag : command.flags) all.push_back(&flag);
-  for (const Flag& flag : GlobalFlags()) all.push_back(&flag);
+std::vector<Flag> FlagsOf(const Command& command) {
+  std::vector<Flag> all = command.flags;
+  const std::vector<Flag> global = GlobalFlagsOf(command);
+  all.insert(all.end(), global.begin(), global.end());
   return all;
 }
 
@@ -39,7 +38,7 @@ std::string Verbs(const Command& command) {
 
 std::string BashCase(const Command& command) {
   std::vector<std::string> flags;
-  for (const Flag* flag : FlagsOf(command)) flags.push_back(fmt::format("--{}", flag->name));
+  for (const Flag& flag : FlagsOf(command)) flags.push_back(fmt::format("--{}", flag.name));
   std::string out =
       fmt::format("    {})\n      flags=\"{}\"\n", command.name, terminal::Join(flags, " "));
   if (command.completes == Completes::kJobs)
@@ -116,13 +115,13 @@ std::string ZshText(std::string_view text) {
 
 std::string ZshCase(const Command& command) {
   std::string out = fmt::format("    {})\n      _arguments", command.name);
-  for (const Flag* flag : FlagsOf(command)) {
+  for (const Flag& flag : FlagsOf(command)) {
     std::string spec =
-        fmt::format("{}--{}[{}]", flag->many ? "*" : "", flag->name, ZshText(flag->english));
-    if (!flag->choices.empty()) {
-      spec += fmt::format(":{}:({})", flag->name, Spaced(flag->choices));
-    } else if (!flag->value.empty()) {
-      spec += fmt::format(":{}:_files", ZshText(flag->value));
+        fmt::format("{}--{}[{}]", flag.many ? "*" : "", flag.name, ZshText(flag.english));
+    if (!flag.choices.empty()) {
+      spec += fmt::format(":{}:({})", flag.name, Spaced(flag.choices));
+    } else if (!flag.value.empty()) {
+      spec += fmt::format(":{}:_files", ZshText(flag.value));
     }
     out += fmt::format(" \\\n        '{}'", spec);
   }
@@ -194,14 +193,14 @@ std::string FishScript() {
                        FishQuote(command.english));
     const std::string here =
         fmt::format("complete -c pondage -n '__fish_seen_subcommand_from {}'", command.name);
-    for (const Flag* flag : FlagsOf(command)) {
-      out += fmt::format("{} -l {}{}{} -d {}\n", here, flag->name,
-                         flag->letter != 0 ? fmt::format(" -s {}", flag->letter) : "",
-                         !flag->choices.empty()
-                             ? fmt::format(" -x -a {}", FishQuote(Spaced(flag->choices)))
-                         : !flag->value.empty() ? " -r -F"
-                                                : "",
-                         FishQuote(flag->english));
+    for (const Flag& flag : FlagsOf(command)) {
+      out += fmt::format("{} -l {}{}{} -d {}\n", here, flag.name,
+                         flag.letter != 0 ? fmt::format(" -s {}", flag.letter) : "",
+                         !flag.choices.empty()
+                             ? fmt::format(" -x -a {}", FishQuote(Spaced(flag.choices)))
+                         : !flag.value.empty() ? " -r -F"
+                                               : "",
+                         FishQuote(flag.english));
     }
     if (command.completes == Completes::kJobs) out += fmt::format("{} -a '({})'\n", here, kAskJobs);
     if (command.completes == Completes::kVerbs)

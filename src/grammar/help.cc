@@ -133,8 +133,8 @@ std::string HelpText(const Command& command, const terminal::Screen& screen) {
     if (!text.empty()) out += fmt::format("  # {}\n", text);
     out += fmt::format("  {}\n", example.line);
   }
-  out +=
-      "\n" + Title(screen, "flags of every command", "通用参数") + FlagLines(GlobalFlags(), screen);
+  out += "\n" + Title(screen, "flags of every command", "通用参数") +
+         FlagLines(GlobalFlagsOf(command), screen);
   return out;
 }
 
@@ -214,7 +214,7 @@ std::string RoffPage(const Command* command, const terminal::Screen& screen) {
     out += fmt::format(".TP\n.B {}\n{}\n", Roff(example.line),
                        Roff(In(screen, example.english, example.chinese)));
   }
-  return out + ".SH COMMON OPTIONS\n" + RoffFlags(GlobalFlags(), screen);
+  return out + ".SH COMMON OPTIONS\n" + RoffFlags(GlobalFlagsOf(*command), screen);
 }
 
 }  // namespace pondage::grammar

@@ -97,9 +97,18 @@ const Flag* FlagNamed(const Command* command, std::string_view name) {
   return global == GlobalFlags().end() ? nullptr : &*global;
 }
 
-bool IsChoice(std::string_view value, std::string_view choices) {
-  const auto all = terminal::Split(choices, '|');
-  return std::ranges::find(all, value) != all.end();
+// -o prints what the command, or its verb, can print.
+base::Result<void> CheckOutput(const Invocation& line) {
+  if (!line.Has("output")) return {};
+  const std::string_view outputs = OutputsOf(*line.command, line.words);
+  const std::string value = line.Value("output");
+  if (IsOneOf(value, outputs)) return {};
+  std::string what(line.command->name);
+  if (!line.command->lists.empty() && !line.words.empty()) what += " " + line.words[0];
+  return std::unexpected(Usage(
+      line.command,
+      outputs.empty() ? fmt::format("{} takes no --output", what)
+                      : fmt::format("--output of {} takes {}, not \"{}\"", what, outputs, value)));
 }
 
 base::Result<void> CheckFlags(const Invocation& line) {
@@ -111,7 +120,7 @@ base::Result<void> CheckFlags(const Invocation& line) {
           Usage(line.command, fmt::format("--{} is given more than once", name)));
     }
     for (const std::string& value : values) {
-      if (!flag->choices.empty() && !IsChoice(value, flag->choices)) {
+      if (!flag->choices.empty() && !IsOneOf(value, flag->choices)) {
         return std::unexpected(Usage(
             line.command, fmt::format("--{} takes {}, not \"{}\"", name, flag->choices, value)));
       }
@@ -211,7 +220,7 @@ base::Result<std::optional<base::Bytes>> Invocation::Size(std::string_view flag)
 
 base::Result<void> CheckSetting(std::string_view name, std::string_view value) {
   const Flag* flag = FlagNamed(nullptr, name);
-  if (flag == nullptr || flag->choices.empty() || value.empty() || IsChoice(value, flag->choices))
+  if (flag == nullptr || flag->choices.empty() || value.empty() || IsOneOf(value, flag->choices))
     return {};
   return Fail(Kind::kInvalid, "PND-C002", "",
               fmt::format("{} takes {}, not \"{}\"", name, flag->choices, value));
@@ -267,6 +276,7 @@ base::Result<Invocation> ParseLine(const std::vector<std::string>& words) {
   }
   TRY_DO(CheckFlags(line));
   TRY_DO(CheckWords(line));
+  TRY_DO(CheckOutput(line));
   return line;
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "grammar/completion.h"
@@ -54,6 +55,9 @@ TEST(Invocation, MistakesAreToldInWords) {
       {{"zzzzzz"}, "no command \"zzzzzz\""},
       {{"ps", "--al"}, "did you mean --all?"},
       {{"ps", "-o", "xml"}, "--output takes table|wide|json|yaml|csv|name, not \"xml\""},
+      {{"wait", "-o", "csv", "a"}, "--output of wait takes table|json, not \"csv\""},
+      {{"stop", "-o", "json", "a"}, "stop takes no --output"},
+      {{"queue", "set", "a", "limit=1", "-o", "json"}, "queue set takes no --output"},
       {{"ps", "a", "b"}, "ps does not take \"b\""},
       {{"show"}, "show needs JOB"},
       {{"run", "--gpus", "1"}, "no command: what is to be run stands behind --"},
@@ -72,6 +76,18 @@ TEST(Invocation, MistakesAreToldInWords) {
     EXPECT_NE(line.error().message.find(row.says), std::string::npos) << line.error().message;
     EXPECT_EQ(line.error().id, "PND-C002");
     EXPECT_EQ(terminal::ExitCodeOf(line.error()), terminal::kUsage);
+  }
+}
+
+TEST(Commands, OutputsAreOfThoseThereAre) {
+  for (const Command& command : Commands()) {
+    for (const auto& output : terminal::Split(command.outputs, '|'))
+      EXPECT_TRUE(output.empty() || IsOneOf(output, kEveryOutput)) << command.name;
+    EXPECT_EQ(command.lists.empty(), command.first_verb.empty()) << command.name;
+    EXPECT_TRUE(command.lists.empty() || !command.outputs.empty()) << command.name;
+    for (const auto& verb : terminal::Split(command.lists, '|'))
+      EXPECT_TRUE(verb.empty() || std::ranges::find(command.verbs, verb) != command.verbs.end())
+          << command.name;
   }
 }
 

@@ -176,16 +176,23 @@ void Turner::NoteServed(const pool::JobView& job, base::Role role) {
   served[image] = loop_.launcher_->ServedBy(image);
 }
 
+namespace {
+
+boost::json::object ServedIn(const boost::json::object& tfjob) {
+  const boost::json::value* at = tfjob.if_contains("status");
+  for (const char* member : {"pondage", "environments"}) {
+    at = at != nullptr && at->is_object() ? at->get_object().if_contains(member) : nullptr;
+  }
+  return at != nullptr && at->is_object() ? at->get_object() : boost::json::object();
+}
+
+}  // namespace
+
 // What its images stood for when it was bound last. It stands beside the pool's own status, which
 // is written anew each time.
 void Turner::TellServed(const pool::JobView& job, const boost::json::object& old,
                         boost::json::object& status) const {
-  boost::json::object images;
-  const boost::json::value* at = old.if_contains("status");
-  for (const char* member : {"pondage", "environments"}) {
-    at = at != nullptr && at->is_object() ? at->get_object().if_contains(member) : nullptr;
-  }
-  if (at != nullptr && at->is_object()) images = at->get_object();
+  boost::json::object images = ServedIn(old);
   if (const auto bound = served_.find(job.identity.id); bound != served_.end()) {
     for (const auto& [image, text] : bound->second) {
       if (!text.empty()) images[image] = text;
@@ -228,7 +235,26 @@ void Turner::Event(const manifest::About& about, const job::Note& note) {
 }
 
 void Turner::Decide(const pool::CloseCharge& decision) {
-  pending_.Append({"ledger", manifest::EncodeCharge(decision.entry)});
+  ledger::Entry entry = decision.entry;
+  entry.environment = ServedThen(entry);
+  pending_.Append({"ledger", manifest::EncodeCharge(entry)});
+}
+
+// What served the image of a replica whose interval ends. The job is read once a turn.
+std::string Turner::ServedThen(const ledger::Entry& entry) {
+  const auto [stored, is_new] = served_then_.try_emplace(entry.replica.job);
+  if (const std::size_t slash = entry.job.find('/'); is_new && slash != std::string::npos) {
+    const auto job = pending_.Parsed(
+        {"tfjobs.kubeflow.org", entry.job.substr(0, slash), entry.job.substr(slash + 1)});
+    if (job) stored->second = ServedIn(*job);
+  }
+  if (const auto* text = stored->second.if_contains(entry.image); text && text->is_string())
+    return std::string(text->get_string());
+  // Bound in this very turn.
+  const auto bound = served_.find(entry.replica.job);
+  if (bound == served_.end()) return "";
+  const auto now = bound->second.find(entry.image);
+  return now == bound->second.end() ? "" : now->second;
 }
 
 void Turner::Decide(const pool::ForgetJob& decision) {

@@ -268,6 +268,12 @@ TEST_F(LoopTest, WhatServedTheImageIsToldFromTheBindOn) {
   ASSERT_TRUE(Delete("pods", "runs-worker-0"));
   loop_->Turn();
   EXPECT_EQ(told("runs"), R"({"tf":"tf by /opt/a"})") << "that is what it runs with";
+  loop_->Tell(port::Exited{.uid = runner_.last_uid, .code = 0, .reason = "Completed"});
+  loop_->Turn();
+  const auto lines = store_.Records("ledger", 0, 10);
+  ASSERT_FALSE(lines->empty());
+  for (const std::string& line : *lines)
+    EXPECT_TRUE(line.contains(R"("environment":"tf by /opt/a")")) << line;
 }
 
 TEST_F(LoopTest, ANewLoopTakesOverWhatRuns) {

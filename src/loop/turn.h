@@ -118,6 +118,7 @@ class Turner {
   void Decide(const pool::JobEnded& decision);
   void Decide(const pool::WakeAt& decision);
   void NoteServed(const pool::JobView& job, base::Role role);
+  std::string ServedThen(const ledger::Entry& entry);
   void TellServed(const pool::JobView& job, const boost::json::object& old,
                   boost::json::object& status) const;
   void ShowReplicas(const pool::JobView& job);
@@ -144,6 +145,7 @@ class Turner {
   std::vector<Answer> answers_;
   std::vector<Order> orders_;
   std::map<base::JobId, std::map<std::string, std::string>> served_;  // image: what it stood for
+  std::map<base::JobId, boost::json::object> served_then_;            // as stored before
   std::vector<pool::Decision> decisions_;
   std::size_t needs_seen_ = 0;  // changes of the turn that the pool knows to be met or unmet needs
   bool looked_for_due_ = false, looked_for_oldest_ = false;

@@ -100,7 +100,7 @@ spec:
           "spec.containers[0].ports[0].containerPort: Invalid value: \"80\": must be a whole "
           "number",
           "spec.containers[0].resources.limits.cpu: Invalid value: true: must be a quantity",
-          "spec.containers[0].readinessProbe.tcpSocket.port: Invalid value: 1.5E0: must be a whole "
+          "spec.containers[0].readinessProbe.tcpSocket.port: Invalid value: 1.5: must be a whole "
           "number or a string",
           "spec.containers[0].tty: Invalid value: \"yes\": must be true or false",
           "spec.containers[1]: Invalid value: 5: must be an object",

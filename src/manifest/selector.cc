@@ -51,6 +51,7 @@ class Scanner {
 // "(a,b,)": an empty word between commas is the empty value.
 bool TakeSet(Scanner& scan, std::vector<std::string>& values) {
   if (!scan.Take("(")) return false;
+  if (scan.Take(")")) return true;
   do {
     values.push_back(scan.Word());
   } while (scan.Take(","));
@@ -88,6 +89,8 @@ bool IsInteger(std::string_view text) {
 
 std::string_view Doubt(const Requirement& need) {
   if (!IsLabelKey(need.key)) return "the key is no label name";
+  const bool set = need.op == Operator::kIn || need.op == Operator::kNotIn;
+  if (set && need.values.empty()) return "the set of in and notin cannot be empty";
   for (const std::string& value : need.values) {
     const bool ordered = need.op == Operator::kGreater || need.op == Operator::kLess;
     if (ordered && !IsInteger(value)) return "< and > compare whole numbers";

@@ -34,6 +34,7 @@ TEST(LabelSelector, SelectsAsKubernetesDoes) {
       {"none notin (x)", true},
       {"none in (x)", false},
       {"tier in (a,)", true},
+      {"tier in (,)", true},
       {"n>4", true},
       {"n > 5", false},
       {"n<6", true},
@@ -52,8 +53,9 @@ TEST(LabelSelector, SelectsAsKubernetesDoes) {
 
 TEST(LabelSelector, RefusesBadSyntax) {
   for (const char* text :
-       {"=", "a=b=c", "a in", "a in b", "a in (b", "a in (b c)", "a b", "!", "!a=b", "a>x", "a><1",
-        "a=b c", ",a", "a,,b", "-a=b", "a=-b", "a/b/c=d", "a in (b))", "a=\xc3\xa4"}) {
+       {"=",          "a=b=c", "a in", "a in b", "a in (b", "a in ()",   "a notin ( )",
+        "a in (b c)", "a b",   "!",    "!a=b",   "a>x",     "a><1",      "a=b c",
+        ",a",         "a,,b",  "-a=b", "a=-b",   "a/b/c=d", "a in (b))", "a=\xc3\xa4"}) {
     EXPECT_FALSE(ParseLabelSelector(text)) << text;
   }
 }

@@ -329,7 +329,7 @@ TEST(Draft, TemplateErrorsAreThoseOfAPod) {
        "containers[0].env[1].valueFrom.resourceFieldRef.containerName: Invalid value: \"x\": no "
        "container has this name"},
       {"resources: {limits: {nvidia.com/gpu: 1.5}}", "",
-       "containers[0].resources.limits[nvidia.com/gpu]: Invalid value: 1.5E0: must be an integer"},
+       "containers[0].resources.limits[nvidia.com/gpu]: Invalid value: 1.5: must be an integer"},
       {"resources: {requests: {nvidia.com/gpu: 1}}", "",
        "containers[0].resources.limits[nvidia.com/gpu]: Required value: a GPU needs a limit"},
       {"resources: {limits: {nvidia.com/gpu: 2}, requests: {nvidia.com/gpu: 1}}", "",

@@ -132,6 +132,7 @@ std::string Shown(const json::value& value) {
   constexpr std::size_t kMost = 80;
   if (value.is_object()) return "an object";
   if (value.is_array()) return "a list";
+  if (value.is_double()) return fmt::format("{}", value.get_double());  // 0.5, not 5E-1
   if (value.is_string() && value.get_string().size() > kMost) {
     return json::serialize(json::string_view(value.get_string()).substr(0, kMost)) + "...";
   }

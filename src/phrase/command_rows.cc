@@ -152,7 +152,7 @@ constexpr std::array kRows = std::to_array<Message>({
       "PATH. Neither could be started.",
       "没有 --image 时使用 VIRTUAL_ENV 的 Python, 否则使用 PATH 中的 python3。两者都无法启动。"},
      {},
-     {"activate a virtual environment, or use --image", "激活虚拟环境, 或使用 --image"}},
+     {"pondage env", "pondage env"}},
     {"PND-C018",
      {"a question cannot be asked here", "此处无法询问"},
      {},

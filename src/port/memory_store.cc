@@ -159,7 +159,7 @@ Result<Listing> MemoryStore::List(const ListQuery& query) const {
       continue;
     }
     listing.more = true;
-    if (!query.facet.empty()) break;
+    if (!query.count || !query.facet.empty()) break;
     ++listing.remaining;
   }
   return listing;

@@ -54,7 +54,7 @@ TEST(MemoryStore, ARefusedBatchWritesNothing) {
 TEST(MemoryStore, PagesShowOneRevision) {
   MemoryStore store;
   ASSERT_TRUE(store.Commit({.changes = {Put("a", "1"), Put("b", "1"), Put("c", "1")}}));
-  const Listing first = store.List({.kind = "pods", .limit = 2}).value();
+  const Listing first = store.List({.kind = "pods", .limit = 2, .count = true}).value();
   EXPECT_EQ(Names(first), (Strings{"a", "b"}));
   EXPECT_TRUE(first.more);
   EXPECT_EQ(first.remaining, 1u);

@@ -86,12 +86,13 @@ struct ListQuery {
   std::size_t limit = 0;                // 0: all
   Revision at = 0;                      // 0: newest
   std::string facet;                    // only objects that carry this facet line; empty: all
+  bool count = false;                   // say how many remain; not with a facet
 };
 struct Listing {
   Revision revision = 0;
   std::vector<Object> objects;  // by (space, name)
   bool more = false;
-  std::size_t remaining = 0;  // behind the last one; 0 when a facet is given
+  std::size_t remaining = 0;  // behind the last one, where the query counts
 };
 
 // A running watch: ends when destroyed. `OnEvents` is called on the committing thread after each

@@ -165,7 +165,7 @@ class Twins {
   }
 
   void List() {
-    port::ListQuery query{.kind = Kind(), .at = SomeRevision()};
+    port::ListQuery query{.kind = Kind(), .at = SomeRevision(), .count = random_.Below(2) == 0};
     if (random_.OneIn(2)) query.space = Space();
     if (random_.OneIn(2)) query.limit = random_.Below(8);
     if (random_.OneIn(3)) query.facet = random_.OneIn(2) ? Facet() : "f:metadata.name=" + Name();
@@ -178,7 +178,8 @@ class Twins {
 
   // A client that reads in pages while the store goes on.
   void Page() {
-    port::ListQuery query{.kind = Kind(), .limit = 1 + random_.Below(9)};
+    port::ListQuery query{
+        .kind = Kind(), .limit = 1 + random_.Below(9), .count = random_.Below(2) == 0};
     if (random_.OneIn(3)) query.facet = Facet();
     for (;;) {
       const auto page = model_.List(query);

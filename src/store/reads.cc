@@ -199,7 +199,7 @@ Result<Listing> List(Database& database, const ListQuery& query) {
   if (way == Way::kName) rows.Bind(std::string_view(query.facet).substr(kNameFacet.size()));
   if (way == Way::kLog) rows.Bind(listing.revision);
   TRY_DO(Collect(rows, query, way, listing));
-  if (listing.more && query.facet.empty()) {
+  if (listing.more && query.count && query.facet.empty()) {
     const port::Key& last = listing.objects.back().key;
     Query count(database, CountSql(query, way).c_str());
     count.Bind(query.kind).Bind(last.space).Bind(last.name);

@@ -36,8 +36,14 @@ base::Result<Python> PresentPython(const terminal::Surroundings& around) {
   const auto lines = asked ? terminal::Split(asked->output, '\n') : std::vector<std::string>();
   if (!asked || asked->exit_code != 0 || lines.size() < 3 || lines[0].empty()) {
     return base::Fail(base::Kind::kInvalid, "PND-C017", "",
-                      fmt::format("{} cannot be started", program) +
-                          (environment.empty() ? "" : "\nVIRTUAL_ENV is " + environment));
+                      environment.empty()
+                          ? std::string("there is no python3 on the PATH: activate a virtual "
+                                        "environment, or name a Python that the pool has "
+                                        "(pondage env) with --image")
+                          : fmt::format("{} cannot be started; VIRTUAL_ENV is {}: activate one "
+                                        "that is there, or name a Python that the pool has "
+                                        "(pondage env) with --image",
+                                        program, environment));
   }
   return Python{lines[0], lines[1], lines[2]};
 }

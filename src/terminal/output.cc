@@ -79,6 +79,24 @@ std::string RenderLine(const json::value& item) {
   return json::serialize(item) + "\n";
 }
 
+std::optional<std::string> RenderOne(const json::value& document, const json::object& item,
+                                     const Screen& screen) {
+  switch (screen.format) {
+    case Format::kJson:
+      return ToPrettyJson(document);
+    case Format::kYaml:
+      return ToYaml(document);
+    case Format::kCsv:
+      return ToCsv({item}, screen.header);
+    case Format::kName:
+      return NameOf(item) + "\n";
+    case Format::kWide:
+    case Format::kTable:
+      break;
+  }
+  return std::nullopt;
+}
+
 std::string Render(const Listing& listing, const Screen& screen, base::Instant now) {
   switch (screen.format) {
     case Format::kCsv:

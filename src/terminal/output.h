@@ -3,7 +3,7 @@
 // Pure; any thread.
 #pragma once
 
-#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +23,10 @@ struct Listing {
 };
 
 std::string Render(const Listing& listing, const Screen& screen, base::Instant now);
+
+// One thing: as JSON and YAML the whole `document`, else its `item`; nullopt: a person asks.
+std::optional<std::string> RenderOne(const json::value& document, const json::object& item,
+                                     const Screen& screen);
 
 // One line of JSON without the envelope, for --watch.
 std::string RenderLine(const json::value& item);

@@ -135,6 +135,40 @@ class CommandLine(unittest.TestCase):
                 self.assertNotIn("\x1b", table.stdout, "no colour in a pipe")
                 self.assertNotIn("as of", table.stdout, "nothing but rows in a pipe")
 
+    def test_every_output_of_every_command_works_or_is_refused(self):
+        lab = self.pool.root / "lab.yaml"
+        lab.write_text("fleet: [{servers: 1, gpus: 2}]\njobs: [{name: a, gpus: 1, lasts: 1h}]\n")
+        lines = {"run": "run --yes --no-copy --image fake --detach X -- true", "apply": f"apply --dry-run -f {self.file} X",
+                 "ps": "ps -a X", "show": "show done-1 X", "explain": "explain waits-1 X", "wait": "wait done-1 X",
+                 "rerun": "rerun done-1 X", "top": "top --once X", "queue": "queue X", "nodes": "nodes X", "env": "env X",
+                 "token": "token X", "doctor": "doctor X", "config": "config X", "version": "version X", "help": "help X",
+                 "simulate": f"simulate {lab} X",
+                 "report": "report X", "logs": "logs done-1 X", "stop": "stop done-1 X", "suspend": "suspend done-1 X",
+                 "resume": "resume done-1 X", "delete": "delete done-1 X", "exec": "exec long-1 X -- true",
+                 "backup": f"backup {self.pool.root}/copied X", "completion": "completion bash X", "man": "man ps X"}
+        self.assertEqual(set(lines) | {"serve"}, set(self.ask("help -o name").stdout.split()))
+        node = json.loads(self.ask("nodes -o json").stdout)["items"][0]["name"]
+        rows = [*lines.items(), ("run", "run --yes --no-copy --image fake --dry-run X -- true"),
+                ("run", "run --yes --no-copy --image fake X -- true"), ("queue", "queue show default X"),
+                ("nodes", f"nodes show {node} X"), ("queue", "queue set default held=false X")]
+        for command, line in rows:
+            for value in ("table", "wide", "json", "yaml", "csv", "name"):
+                with self.subTest(line, value=value):
+                    done = self.ask(line.replace("X", f"-o {value}"))
+                    if done.returncode in (USAGE, 125) and "--output" in done.stderr:
+                        self.assertEqual(done.stdout, "")
+                        self.assertRegex(done.stderr, r"takes table\|\w+|takes no --output|goes with --detach")
+                        continue
+                    self.assertEqual(done.returncode, self.ask(line.replace("X", "")).returncode, done.stderr)
+                    if value == "json":
+                        json.loads(done.stdout)
+                    elif value == "yaml":
+                        self.assertRegex(done.stdout, r"^[A-Za-z]+: ")
+                    elif value == "csv":
+                        self.assertTrue(list(csv.DictReader(io.StringIO(done.stdout))))
+                    elif value == "name":
+                        self.assertTrue(all(re.fullmatch(r"[^ ]+", name) for name in done.stdout.split("\n")[:-1]), done.stdout)
+
     def test_colour_by_flag_and_environment(self):
         red = "\x1b["
         rows = [({}, "", False), ({"CLICOLOR_FORCE": "1"}, "", True), ({"FORCE_COLOR": "0"}, "", False),

@@ -383,6 +383,30 @@ class Followed(Fault):
             self.assertEqual(set(stamps), {1 if "timestamps" in flags else 0}, flags)
 
 
+class Memory(Fault):
+    def test_what_many_connections_took_is_given_back(self):
+        pool = self.pool()
+        context = ssl.create_default_context(cafile=str(pool.data / "pki/ca.crt"))
+        memory = lambda: int(next(line.split()[1] for line in open(f"/proc/{pool.server.pid}/status") if "VmRSS" in line))
+
+        def connected():
+            connection = context.wrap_socket(socket.create_connection(raw.address(pool)), server_hostname="127.0.0.1")
+            connection.sendall(b"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n")
+            self.assertTrue(connection.recv(100))
+            return connection
+
+        def come_and_go(count):
+            many = [connected() for _ in range(count)]
+            most = memory()
+            for connection in many:
+                connection.close()
+            return most
+        come_and_go(100)  # what is needed once is there
+        before = memory()
+        self.assertLess(come_and_go(400) - before, 400 * 130, "KiB")
+        eventually("it is the machine's again", lambda: memory() - before < 400 * 20, 20)
+
+
 class Disk(Fault):
     def small_disk(self):
         if not raw.is_root():

@@ -171,6 +171,15 @@ class Tpu(Training):
                              ["TPU master=grpc://10.0.0.2:8470 workers=10.0.0.2:8470"])
 
 
+    def test_without_one_it_says_so_in_a_sentence(self):
+        with Gang([os.path.join(EXAMPLES, "tpu", "train.py"), "--check"], {"worker": 1}, env=self.env) as gang:
+            self.assertEqual(gang.wait_exit(), [1])
+            said = gang.log("worker-0")
+        self.assertIn("no TPU: ", said)
+        self.assertIn("set KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS=", said)
+        self.assertNotIn("Traceback", said)
+
+
 class Leaving(Training):
     def test_a_frozen_peer_makes_a_common_step_impossible(self):
         self.env["PONDAGE_CHECKPOINT_DIR"] = self.out
