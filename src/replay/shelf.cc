@@ -108,7 +108,7 @@ Result<port::Listing> Shelf::List(const port::ListQuery& query) const {
       return true;
     }
     listing.more = true;
-    if (!query.facet.empty()) return false;
+    if (!query.count || !query.facet.empty()) return false;
     ++listing.remaining;
     return true;
   };

@@ -109,10 +109,10 @@ std::string Write(const manifest::Requirement& need) {
       return need.key;
     case kAbsent:
       return "!" + need.key;
-    case kIn:
-      return need.key + " in (" + values + ")";
+    case kIn:  // "()" is no set, not even of the empty value
+      return need.key + (need.values.size() == 1 ? "=" + values : " in (" + values + ")");
     case kNotIn:
-      return need.key + " notin (" + values + ")";
+      return need.key + (need.values.size() == 1 ? "!=" + values : " notin (" + values + ")");
     case kGreater:
       return need.key + ">" + values;
     case kLess:
