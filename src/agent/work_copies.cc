@@ -7,6 +7,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "agent/access_list.h"
 #include "agent/discard.h"
 #include "run/replica_dir.h"
 
@@ -25,6 +26,7 @@ bool GiveOne(const fs::path& path, uid_t owner, const Account& account) {
   if (!file || fstat(file.get(), &status) != 0) return false;
   if (status.st_uid != owner) return true;
   if (!S_ISDIR(status.st_mode) && status.st_nlink > 1) return true;
+  if (owner != 0) LetRead(file.get(), status, owner);  // results are whose who asked for them
   return fchownat(file.get(), "", account.user, account.group, AT_EMPTY_PATH) == 0;
 }
 

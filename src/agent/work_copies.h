@@ -23,7 +23,8 @@ class WorkCopies {
   // that names another's copy has no say in it.
   bool Belongs(const std::filesystem::path& path, const std::string& space,
                const std::string& job) const;
-  // A copy that root or an account of the machine made becomes the account's. Requires Belongs().
+  // A copy that root or an account of the machine made becomes the account's; who made it may still
+  // read it, and what is made in it. Requires Belongs().
   base::Result<void> Give(const std::filesystem::path& path, const Account& account) const;
   // Requires that CopyOf() is one.
   void Discard(const std::filesystem::path& path) const;

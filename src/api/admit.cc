@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "api/meta.h"
+#include "api/promises.h"
 #include "api/table.h"
 #include "manifest/annotations.h"
 #include "manifest/data.h"
@@ -236,7 +237,9 @@ Outcome<Warnings> Admit(const Kind& kind, json::object& object, const json::obje
   if (kind.kind == "PriorityClass") AdmitPriorityClass(object, old, errors);
   if (kind.kind == "Pod") AdmitPod(object, old, errors);
   if (!errors.empty()) return Refuse(Invalid(kind, TextAt(object, "metadata.name"), errors));
-  return Warnings{};
+  if (kind.kind != "Queue") return Warnings{};
+  const auto queue = manifest::DecodeQueue(json::serialize(object));
+  return queue ? BrokenPromises(world.store, *queue) : Warnings{};
 }
 
 void ClaimUser(json::object& tfjob, const json::object* old, const Identity& identity,

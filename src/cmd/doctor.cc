@@ -1,10 +1,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "cmd/context.h"
 #include "cmd/mains.h"
 #include "doctor/examine.h"
+#include "store/sqlite_store.h"
 #include "terminal/output.h"
 #include "terminal/text.h"
 #include "terminal/trouble.h"
@@ -36,9 +38,26 @@ bool HasGpus(client::Client& client, const std::string& space) {
                                      [](const view::NodeView& node) { return !node.gpus.empty(); });
 }
 
+// Every page and row of a store that no server uses.
+base::Result<Findings> ExamineStore(const std::string& data_dir, const terminal::Screen& screen) {
+  const std::string path = data_dir + "/pondage.sqlite";
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    return base::Fail(base::Kind::kInvalid, "PND-C010", "", fmt::format("there is no {}", path));
+  }
+  TRY(const auto store, store::SqliteStore::Open({.path = path}));
+  TRY(const auto damage, store->FullCheck());
+  if (damage.empty()) {
+    return Findings{{"store", doctor::Grade::kGood,
+                     screen.Pick("every page and row is whole", "所有页和行都完好"), ""}};
+  }
+  return doctor::JudgeStore({}, damage, screen);
+}
+
 base::Result<Findings> Examine(Context& context) {
   const grammar::Invocation& line = context.line();
   const terminal::Screen& screen = context.screen();
+  if (line.Has("data")) return ExamineStore(line.Value("data"), screen);
   if (line.Has("job")) {
     TRY(client::Client * client, context.Server());
     TRY(const std::string space, context.Space());

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "api/problem.h"
+#include "api/promises.h"
 #include "manifest/object.h"
 
 namespace pondage::cmd {
@@ -110,6 +111,7 @@ api::Response OwnViews::Info(const api::Request& request) const {
                {"user", request.identity.name},
                {"freeBytes", free ? json::value(free->value) : json::value(nullptr)},
                {"limitsNotEnforced", not_limited_},
+               {"promises", json::value_from(all ? api::BrokenPromises(store_) : nothing)},
                {"damage", json::value_from(all ? store_.Damage() : nothing)},
                {"unreadable", json::value_from(all ? unreadable_() : nothing)}});
 }

@@ -136,6 +136,10 @@ base::Result<int> ListQueues(Context& context, client::Client& client) {
          {StateOf(queue, screen)}});
   }
   context.Print(terminal::Render(listing, screen, terminal::Now()));
+  if (const auto info = client.Get("/pondage/v1/info")) {
+    for (const json::value& text : client::Items(*info, {"promises"}))
+      if (text.is_string()) context.Warn(std::string(text.get_string()));
+  }
   return terminal::kDone;
 }
 

@@ -161,6 +161,8 @@ Findings ExamineServer(const base::Result<client::Client*>& client,
     for (Finding& finding :
          JudgeStore(TextsIn(*info, "unreadable"), TextsIn(*info, "damage"), screen))
       findings.push_back(std::move(finding));
+    for (const std::string& text : TextsIn(*info, "promises"))
+      findings.push_back({"queues", Grade::kWarning, text, "pondage queue"});
     if (const std::string why = client::Text(*info, {"limitsNotEnforced"}); !why.empty()) {
       findings.push_back(
           {"limits", Grade::kWarning,

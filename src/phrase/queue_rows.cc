@@ -294,6 +294,23 @@ constexpr std::array kRows = std::to_array<Message>({
       "删除, 新的 Pod 不能再使用它。"},
      {"When it is gone, make it again; it is empty then.", "待其消失后重新建立; 那时它是空的。"},
      {"kubectl get pvc,pods", "kubectl get pvc,pods"}},
+    {"PND-Q030",
+     {"more is guaranteed than there is", "保证量超过实有量"},
+     {"{need:GPU is|GPUs are} guaranteed [below queue {where}, which is guaranteed "
+      "{have}][{?top}in "
+      "all, the machines have {have}]",
+      "[队列 {where} 之下共保证 {need} 张卡, 而它自己只保证 {have} 张][{?top}共保证 {need} 张卡, "
+      "机器只有 {have} 张]"},
+     {"Jobs inside their queue's guarantee come before all others. Queues side by side are "
+      "promised "
+      "more together than their parent is, or than all machines have: when all ask at once, "
+      "somebody "
+      "waits though his queue is within its guarantee. It is a warning; nothing is refused.",
+      "队列保证量之内的作业先于其他作业。同级队列的保证量之和超过了上级的保证量或全部机器的 GPU "
+      "数: "
+      "大家同时使用时, 有的队列虽未超过保证量也必须等待。这只是警告, 不会拒绝。"},
+     {"Lower a guarantee, or add machines.", "降低某个保证量, 或增加机器。"},
+     {"pondage queue", "pondage queue"}},
 });
 
 }  // namespace

@@ -51,7 +51,7 @@ TEST(Shelf, AnswersAsTheModelStoreDoes) {
     ASSERT_EQ(shelf.Newest(), model.Newest());
     const port::ListQuery queries[] = {
         {.kind = "pods"},
-        {.kind = "pods", .space = "lab", .limit = 2},
+        {.kind = "pods", .space = "lab", .limit = 2, .count = true},
         {.kind = "events", .facet = "o:1"},
         {.kind = "pods", .after_name = "n2", .limit = 1, .facet = "o:2"},
         {.kind = "events", .facet = "l:a=b"}};

@@ -483,6 +483,23 @@ class Disk(Fault):
             probe.bind(("127.0.0.1", 0))
             return probe.getsockname()[1]
 
+    def test_the_doctor_searches_a_store_for_damage(self):
+        pool = self.pool()
+        raw.create(pool, tfjob("whole", ["true"], annotations={"note": "a note that is easily found " * 50}))
+        pool.await_condition("whole", "Succeeded")
+        doctor = lambda: pool.pondage("doctor", "--data", str(pool.data), check=False)
+        used = doctor()
+        self.assertIn("PND-S002", used.stderr)
+        pool.stop()
+        self.assertIn("every page and row is whole", doctor().stdout)
+        store = pool.data / "pondage.sqlite"
+        content = bytearray(store.read_bytes())
+        content[content.index(b"easily found")] ^= 1
+        store.write_bytes(content)
+        found = doctor()
+        self.assertEqual(found.returncode, 1, found.stderr)
+        self.assertIn("broken", found.stdout)
+
     def pressed(self, pool):
         node = raw.ask(pool, "GET", "/api/v1/nodes")[1]["items"][0]
         return [c["type"] for c in node["status"]["conditions"] if c["status"] == "True"]

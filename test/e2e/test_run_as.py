@@ -168,6 +168,13 @@ class RunAs(unittest.TestCase):
         copy = Path(job["metadata"]["annotations"]["pondage.dev/workdir"])
         self.assertEqual({path.stat().st_uid for path in (copy, copy / "words", copy / "result")},
                          {self.account.pw_uid})
+        reads = lambda who, path: subprocess.run(["cat", path], user=who.pw_uid, group=who.pw_gid, extra_groups=[],
+                                                 capture_output=True, text=True, cwd="/").stdout
+        self.assertEqual(reads(account, copy / "words"), "mine\n", "who asked for it reads it")
+        self.assertEqual(reads(account, copy / "result"), "more\n", "... and what was made there")
+        self.assertEqual(reads(pwd.getpwnam("nobody"), copy / "result"), "", "nobody else does")
+        again = pondage(self.pool, "rerun", "theirs")
+        self.assertEqual(again.stdout, "theirs-2\n" if "theirs-2" in again.stdout else "theirs-1\n", again.stderr)
         self.pool.kubectl("delete", "tfjob", "theirs", "-n", name)
         eventually("the copy is gone", lambda: not copy.exists())
         with Pool() as closed:
