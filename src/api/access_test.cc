@@ -199,6 +199,7 @@ TEST_F(Access, OpenApiForKubectl) {
   const Response v2 = Ask("GET", "/openapi/v2", "", "",
                           "application/com.github.proto-openapi.spec.v2@v1.0+protobuf");
   EXPECT_EQ(v2.body.size(), 22U);
+  EXPECT_EQ(v2.content_type, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
   const json::value index = Json(Ask("GET", "/openapi/v3"));
   for (const auto& [path, entry] : index.at("paths").as_object()) {
     std::string url(entry.at("serverRelativeURL").as_string());

@@ -98,7 +98,8 @@ std::optional<Response> OpenApi(const Request& request) {
     for (const MediaRange& range : ParseAccept(request.accept)) {
       if (range.type == "application/com.github.proto-openapi.spec.v2@v1.0+protobuf") {
         Response response;
-        response.content_type = range.type;
+        // Not as it is asked for: Go's parser of media types takes no '@'.
+        response.content_type = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
         response.body = kVersion2;
         return response;
       }

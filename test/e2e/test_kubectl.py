@@ -192,6 +192,12 @@ class Kubectl:
         typo = self.pool.kubectl("apply", "-f", "-", input=MANIFEST.replace("replicas: 2", "replica: 2"), check=False)
         self.assertIn('unknown field "spec.tfReplicaSpecs.Worker.replica"', typo.stderr)
 
+    def test_a_list_is_applied_item_by_item(self):
+        items = "".join(f"- {{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}}}\n" for name in "ab")
+        made = self.pool.kubectl("apply", "-f", "-", input=f"apiVersion: v1\nkind: List\nitems:\n{items}").stdout
+        self.assertEqual(made, "configmap/a created\nconfigmap/b created\n")
+        self.kubectl("delete", "configmap", "a", "b")
+
     def test_dry_run_and_diff_change_nothing(self):
         self.kubectl("apply", "-f", str(self.manifest), "--dry-run=server")
         self.assertEqual(self.kubectl("get", "tfjobs", "-o", "name"), "")
