@@ -21,13 +21,13 @@
 #include "api/pki.h"
 #include "api/private_file.h"
 #include "api/server.h"
+#include "cmd/admission.h"
 #include "cmd/first_objects.h"
 #include "cmd/own_views.h"
 #include "cmd/premises.h"
 #include "loop/loop.h"
 #include "manifest/data.h"
 #include "manifest/needs.h"
-#include "manifest/tfjob.h"
 #include "metrics/names.h"
 #include "run/cgroups.h"
 #include "run/log_files.h"
@@ -54,40 +54,6 @@ base::Result<void> Keep(const std::string& path, const std::string& bytes) {
   const auto kept = api::ReadFile(path);
   if (kept && *kept == bytes) return {};
   return api::WritePrivateFile(path, bytes);
-}
-
-// The prefix that the Pods of a role name themselves; empty: none.
-std::string OwnPrefix(const boost::json::object& tfjob, const std::string& role) {
-  const auto path = "/spec/tfReplicaSpecs/" + role + "/template/metadata/annotations";
-  boost::system::error_code error;
-  const boost::json::value job(tfjob);
-  const auto* const annotations = job.find_pointer(path, error);
-  if (annotations == nullptr || !annotations->is_object()) return "";
-  const auto* const prefix = annotations->get_object().if_contains(agent::kEnvironment);
-  return prefix != nullptr && prefix->is_string() ? std::string(prefix->get_string()) : "";
-}
-
-// An image that no environment serves is refused when it is applied, with those that there are.
-// So is one whose Python the account of jobs cannot start, and whatever else this machine does not
-// give.
-base::Result<void> AdmitImages(const agent::PodLauncher& launcher,
-                               const boost::json::object& tfjob) {
-  TRY(const job::Draft draft, manifest::DraftOf(tfjob));
-  for (const job::DraftRole& role : draft.roles) {
-    for (std::size_t at = 0; at < role.containers.size(); ++at) {
-      const job::DraftContainer& container = role.containers[at];
-      if (container.name != "tensorflow") continue;
-      auto usable = launcher.MayUse(OwnPrefix(tfjob, role.spelled), container.image);
-      if (usable) continue;
-      base::Error wrong = std::move(usable).error();
-      wrong.object = fmt::format("spec.tfReplicaSpecs[{}].template.spec.containers[{}].image",
-                                 role.spelled, at);
-      wrong.message = fmt::format("\"{}\": {}", container.image, wrong.message);
-      return std::unexpected(std::move(wrong));
-    }
-  }
-  for (const manifest::RoleAsk& ask : manifest::RoleAsks(tfjob)) TRY_DO(launcher.MayAsk(ask));
-  return {};
 }
 
 // Connections may take half of the files this process may open: the store and the starting of
@@ -172,6 +138,7 @@ class Server::Parts {
   std::shared_ptr<DataReader> data_;
   std::unique_ptr<run::ShimRunner> runner_;
   std::shared_ptr<agent::PodLauncher> launcher_;
+  std::unique_ptr<Admission> admission_;
   std::unique_ptr<port::GpuProbe> probe_;
   std::unique_ptr<agent::Agent> agent_;
   std::unique_ptr<loop::Loop> loop_;
@@ -302,6 +269,7 @@ base::Result<void> Server::Parts::StartLoop() {
       [data = data_](const std::string& kind, const std::string& space, const std::string& name) {
         return data->Read({kind, space, name});
       });
+  admission_ = std::make_unique<Admission>(launcher_);
   for (const std::string& left : launcher_->claims().TakeOver(*store_)) warnings_.push_back(left);
   loop::Settings loop;
   loop.pool.job.restart_delay = settings_.restart_delay;
@@ -414,8 +382,7 @@ base::Result<void> Server::Parts::StartApi() {
       .telemetry = *agent_,
       .tokens = *tokens_,
       .now = [this] { return clock_.Now(); },
-      .admit_tfjob =
-          [this](const boost::json::object& tfjob) { return AdmitImages(*launcher_, tfjob); },
+      .admit_tfjob = [this](const boost::json::object& tfjob) { return admission_->Admit(tfjob); },
       .metrics =
           [this] {
             page_.Set(metrics::kWatches, static_cast<double>(api_->watchers()));
