@@ -243,7 +243,7 @@ TEST_F(LoopTest, AReplicaThatCannotBeLaunchedFailsItsJobWithTheReason) {
   const job::Status status = StatusOf("a");
   EXPECT_TRUE(job::IsTrue(status, "Failed"));
   ASSERT_TRUE(status.cause.has_value());
-  EXPECT_EQ(status.cause->message, "no such environment");
+  EXPECT_EQ(status.cause->message, "no such environment (PND-E001)");
   const auto events = store_.List({.kind = "events"});
   EXPECT_TRUE(std::ranges::any_of(events->objects, [](const port::Object& event) {
     return event.body->contains("Pod: default.a-worker-0 cannot start: no such environment") &&

@@ -18,6 +18,12 @@ const std::string& UidOfReading(const port::Reading& reading) {
   return std::visit([](const auto& said) -> const std::string& { return said.uid; }, reading);
 }
 
+// With what it can be looked up by.
+std::string TextOf(const port::NotStarted& failure) {
+  const std::string text = base::ToUtf8(failure.message);
+  return failure.id.empty() ? text : text + " (" + failure.id + ")";
+}
+
 // The replica and start that it ends; none: it goes on.
 std::optional<std::pair<std::string, int>> EndOf(const port::Reading& reading) {
   if (const auto* exit = std::get_if<port::Exited>(&reading)) return {{exit->uid, exit->start}};
@@ -53,8 +59,8 @@ void Turner::Take(const port::Reading& reading) {
   if (const auto* started = std::get_if<port::Started>(&reading)) {
     facts_.emplace_back(pool::ReplicaStarted{id, started->at});
   } else if (const auto* failure = std::get_if<port::NotStarted>(&reading)) {
-    facts_.emplace_back(pool::ReplicaNotStarted{
-        id, CodeOf(*failure), base::ToUtf8(failure->message), failure->ports_taken, now_});
+    facts_.emplace_back(pool::ReplicaNotStarted{id, CodeOf(*failure), TextOf(*failure),
+                                                failure->ports_taken, now_});
   } else if (const auto* delay = std::get_if<port::Delayed>(&reading)) {
     TellDelay(id, *delay);
   } else if (const auto* said = std::get_if<port::Said>(&reading)) {
