@@ -4,6 +4,7 @@
 
 #include "api/auth.h"
 #include "api/test_server.h"
+#include "base/utf8.h"
 #include "manifest/pod.h"
 
 namespace pondage::api {
@@ -193,6 +194,18 @@ TEST_F(Access, DiscoveryInBothForms) {
   EXPECT_EQ(Ask("GET", "/apis/none.org").status, 404);
   EXPECT_THAT(Ask("GET", "/api/v1/gizmos").body,
               HasSubstr("the server could not find the requested resource"));
+}
+
+TEST_F(Access, WhateverBytesAreSentTheAnswerIsText) {
+  const std::string maps = "/api/v1/namespaces/team/configmaps";
+  for (const std::string& target :
+       {maps + "?labelSelector=%ff", maps + "?fieldSelector=%ff%3d1", maps + "/%ff",
+        maps + "?limit=%ff", maps + "?resourceVersion=%c3", std::string("/apis/%ff/v1/%fe"),
+        std::string("/api/v1/namespaces/%ff/pods/x"), std::string("/%ff")}) {
+    const Response answer = Ask("GET", target);
+    EXPECT_GE(answer.status, 400) << target;
+    EXPECT_TRUE(base::IsUtf8(answer.body)) << target << ": " << answer.body;
+  }
 }
 
 TEST_F(Access, OpenApiForKubectl) {

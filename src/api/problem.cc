@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.h"
+
 namespace pondage::api {
 
 namespace json = boost::json;
@@ -215,6 +217,7 @@ json::object StatusObject(const Problem& problem) {
 
 Response ToResponse(const Problem& problem) {
   Response response = JsonResponse(StatusObject(problem), problem.code);
+  response.body = base::ToUtf8(response.body);  // it may quote whatever bytes were sent
   if (problem.retry_after_s) {
     response.headers.emplace_back("Retry-After", std::to_string(*problem.retry_after_s));
   }
