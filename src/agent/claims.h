@@ -1,7 +1,7 @@
 // The data of PersistentVolumeClaims below the data directory: `persistent/<claim uid>/`, which
 // lives as long as the claim's object. A claim of the same name made later has another uid.
 //
-// Any thread; what takes long is removed on threads of its own.
+// Any thread; what takes long is removed on a thread for that (discard.h).
 #pragma once
 
 #include <filesystem>

@@ -1,10 +1,12 @@
 #include "agent/discard.h"
 
+#include <chrono>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
+
+#include "run/errands.h"
 
 namespace pondage::agent {
 namespace {
@@ -13,12 +15,21 @@ namespace fs = std::filesystem;
 
 constexpr const char* kGone = ".gone-";
 
+// One thread, and few more where removing hangs. Where none can be had, what is to go lies in wait
+// until the next is sent, or the next server starts. It lives as long as the process: nobody waits
+// for it to end.
+run::Errands& Removals() {
+  static auto* const removals =
+      new run::Errands({.at_once = 1, .at_most = 4, .hung = std::chrono::minutes(1)});
+  return *removals;
+}
+
 void RemoveAll(std::vector<fs::path> gone) {
   if (gone.empty()) return;
-  std::thread([gone = std::move(gone)] {
+  Removals().Run([gone = std::move(gone)] {
     std::error_code ignored;
     for (const fs::path& one : gone) fs::remove_all(one, ignored);
-  }).detach();
+  });
 }
 
 }  // namespace

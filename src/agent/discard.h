@@ -1,4 +1,5 @@
-// Directory trees that take their time to remove: renamed at once, removed on threads of their own.
+// Directory trees that take their time to remove: renamed at once, removed one after
+// the other on a thread for that.
 //
 // Any thread.
 #pragma once

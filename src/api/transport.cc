@@ -63,8 +63,12 @@ class Transport::Impl {
     acceptor_.assign(listener.is_v6() ? tcp::v6() : tcp::v4(), listener.Release(), error);
     if (error) return Fail(Kind::kUnavailable, "PND-A022", "", error.message());
     Accept();
-    for (int i = 0; i < host_.options.threads; ++i) {
-      threads_.emplace_back([this] { io_.run(); });
+    try {
+      for (int i = 0; i < host_.options.threads; ++i) threads_.emplace_back([this] { io_.run(); });
+    } catch (const std::system_error& none) {
+      Close();
+      return Fail(Kind::kUnavailable, "PND-A022", "",
+                  std::string("no thread can be had to answer on: ") + none.what());
     }
     return {};
   }

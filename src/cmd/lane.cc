@@ -1,5 +1,6 @@
 #include "cmd/lane.h"
 
+#include <system_error>
 #include <utility>
 
 namespace pondage::cmd {
@@ -13,10 +14,22 @@ base::Result<void> Lane::Post(Work work) {
     return base::Fail(base::Kind::kUnavailable, "PND-A032", "",
                       "too much of this kind is being done: try again in a moment");
   }
+  if (!HasThread()) {
+    return base::Fail(base::Kind::kUnavailable, "PND-A032", "",
+                      "this machine gives the server no thread for it: try again in a moment");
+  }
   waiting_.push_back(std::move(work));
-  if (!thread_.joinable()) thread_ = std::thread([this] { Run(); });
   wake_.notify_one();
   return {};
+}
+
+bool Lane::HasThread() {
+  try {
+    if (!thread_.joinable()) thread_ = std::thread([this] { Run(); });
+    return true;
+  } catch (const std::system_error&) {
+    return false;
+  }
 }
 
 void Lane::End() {

@@ -23,12 +23,14 @@ class Lane {
   explicit Lane(std::size_t waiting) : most_waiting_(waiting) {}
   ~Lane() { End(); }
 
-  // kUnavailable: so many wait already (PND-A032), or the lane has ended (PND-A029).
+  // kUnavailable: so many wait already or no thread can be had (PND-A032), or the lane has ended
+  // (PND-A029).
   base::Result<void> Post(Work work);
   // Comes back when all work that was taken is done.
   void End();
 
  private:
+  bool HasThread();
   void Run();
 
   const std::size_t most_waiting_;
