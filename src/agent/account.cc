@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "run/groups.h"
+#include "run/touching.h"
 
 namespace pondage::agent {
 namespace {
 
 constexpr std::size_t kEntryBytes = 16 * 1024;
+constexpr const char* kAccounts = "the database of users and groups";
 
 Account FromEntry(const passwd& entry) {
   return {entry.pw_uid, entry.pw_gid, entry.pw_name, entry.pw_dir};
@@ -93,6 +95,7 @@ base::Result<void> IsWeakEnough(const Account& chosen, const manifest::AskedAcco
 }  // namespace
 
 Account AccountOf(std::uint32_t user) {
+  const run::Touching touching(kAccounts);
   std::array<char, kEntryBytes> buffer;
   passwd entry{};
   passwd* found = nullptr;
@@ -103,6 +106,7 @@ Account AccountOf(std::uint32_t user) {
 }
 
 base::Result<Account> AccountNamed(const std::string& name) {
+  const run::Touching touching(kAccounts);
   std::array<char, kEntryBytes> buffer;
   passwd entry{};
   passwd* found = nullptr;

@@ -19,6 +19,7 @@
 #include "manifest/object.h"
 #include "manifest/pod.h"
 #include "run/replica_dir.h"
+#include "run/touching.h"
 #include "shim/files.h"
 
 namespace pondage::agent {
@@ -178,6 +179,7 @@ base::Result<Environment> Environments::Add(std::string_view image, const std::s
 
 base::Result<std::string> Environments::WithPython(const std::string& prefix) const {
   if (!prefix.starts_with('/')) return std::unexpected(Unusable(prefix, "is no absolute path"));
+  const run::Touching touching(prefix);
   if (access((prefix + "/bin/python").c_str(), X_OK) == 0) return prefix;
   if (access((prefix + "/bin/python3").c_str(), X_OK) == 0)
     return PrefixOf(prefix + "/bin/python3");

@@ -16,6 +16,7 @@
 #include "base/assert.h"
 #include "manifest/annotations.h"
 #include "manifest/object.h"
+#include "run/touching.h"
 
 namespace pondage::agent {
 namespace {
@@ -43,6 +44,11 @@ base::Error Refused(base::Kind kind, const char* id, const std::string& object,
   return {kind, id, object, why};
 }
 
+bool IsVirtualEnvironment(const std::string& prefix) {
+  const run::Touching touching(prefix);
+  return access((prefix + "/pyvenv.cfg").c_str(), R_OK) == 0;
+}
+
 }  // namespace
 
 // What of a Pod's metadata its launch needs.
@@ -68,6 +74,7 @@ struct PodLauncher::Pod {
 PodLauncher::PodLauncher(LaunchSettings settings, DataOf data_of)
     : settings_(std::move(settings)),
       data_of_(std::move(data_of)),
+      data_dir_(settings_.data_dir),
       environments_(settings_.data_dir),
       copies_(settings_.data_dir),
       claims_(settings_.data_dir),
@@ -100,10 +107,10 @@ base::Result<void> PodLauncher::MayAsk(const manifest::RoleAsk& ask) const {
   if (const auto chosen = Choose(server_, settings_.run_as, ask.account); !chosen)
     return refuse(ask.path + ".securityContext", chosen.error());
   for (const manifest::RoleAsk::Mount& mount : ask.mounts) {
-    const auto stands = MayStandAt(mount.target, settings_.data_dir);
+    const auto stands = MayStandAt(mount.target, data_dir_);
     if (!stands) return refuse(mount.path + ".mountPath", stands.error());
     if (mount.host_path.empty()) continue;
-    const auto shown = MayShow(mount.host_path, settings_.data_dir);
+    const auto shown = MayShow(mount.host_path, data_dir_);
     if (!shown) return refuse(mount.path, shown.error());
   }
   return {};
@@ -134,8 +141,7 @@ base::Result<port::Launch> PodLauncher::MakeLaunch(const std::string& pod_body, 
     TRY_DO(MayExecuteAs(account, environment.prefix + "/bin/python"));
   }
   const VolumePlace place{
-      settings_.data_dir,      pod.uid, pod.space, account, changes_account, start,
-      program.account.fs_group};
+      data_dir_, pod.uid, pod.space, account, changes_account, start, program.account.fs_group};
 
   port::Launch launch;
   launch.uid = pod.uid;
@@ -174,7 +180,7 @@ base::Result<port::Launch> PodLauncher::MakeLaunch(const std::string& pod_body, 
   ReplicaEnv wanted;
   wanted.pod = std::move(program.env);
   wanted.prefix = environment.prefix;
-  wanted.is_virtual_environment = access((environment.prefix + "/pyvenv.cfg").c_str(), R_OK) == 0;
+  wanted.is_virtual_environment = IsVirtualEnvironment(environment.prefix);
   wanted.account = account;
   wanted.python_dir = settings_.python_dir;
   launch.env = MakeEnv(wanted);

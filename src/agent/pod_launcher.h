@@ -13,6 +13,7 @@
 #include "agent/account.h"
 #include "agent/claims.h"
 #include "agent/environments.h"
+#include "agent/volumes.h"
 #include "agent/work_copies.h"
 #include "manifest/pod.h"
 #include "manifest/tfjob.h"
@@ -61,6 +62,7 @@ class PodLauncher : public port::Launcher {
 
   LaunchSettings settings_;
   DataOf data_of_;
+  DataDir data_dir_;
   Environments environments_;
   WorkCopies copies_;
   Claims claims_;

@@ -1,13 +1,17 @@
 #include "agent/pod_launcher.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "agent/replica_env.h"
 #include "agent/volumes.h"
@@ -482,6 +486,99 @@ TEST_F(OtherAccountTest, TheCopyThatRootMadeBecomesTheAccounts) {
   EXPECT_EQ(OwnerOf("/etc/passwd"), 0u);
   ASSERT_TRUE(launch(data_ / "work/ml.other-abc"));
   EXPECT_EQ(OwnerOf(data_ / "work/ml.other-abc"), 0u);
+}
+
+// Members of a job start at once; the first one's program may change the copy while it is given to
+// the others. Nothing that goes is a failure, and no link that comes leads out.
+TEST_F(OtherAccountTest, ACopyMayChangeWhileItIsGiven) {
+  const fs::path copy = data_ / "work/ml.mnist-abc";
+  fs::create_directories(directory_ / "precious/inner");
+  std::ofstream(directory_ / "precious/inner/file") << "";
+  for (int i = 0; i < 20; ++i) fs::create_directories(copy / std::to_string(i) / "inner");
+  fs::create_symlink(directory_ / "precious", copy / "link");
+  fs::create_directories(copy / "real/inner");
+  const WorkCopies copies(data_);
+  std::atomic<bool> end = false;
+  std::thread changes([&] {
+    for (int i = 0; !end; i = (i + 1) % 20) {
+      const fs::path one = copy / std::to_string(i);
+      fs::remove_all(one);
+      fs::create_directories(one / "inner");
+      std::ofstream(one / "inner/file") << "";
+      renameat2(AT_FDCWD, (copy / "link").c_str(), AT_FDCWD, (copy / "real").c_str(),
+                RENAME_EXCHANGE);
+    }
+  });
+  for (int round = 0; round < 200; ++round) {
+    const auto given = copies.Give(copy, *settings_.run_as);
+    EXPECT_TRUE(given) << given.error().message;
+    EXPECT_EQ(OwnerOf(copy), kUser);
+    EXPECT_EQ(chown(copy.c_str(), 0, 0), 0);
+  }
+  end = true;
+  changes.join();
+  for (const char* path : {"precious", "precious/inner", "precious/inner/file"})
+    EXPECT_EQ(OwnerOf(directory_ / path), 0u) << path;
+  EXPECT_TRUE(copies.Give(data_ / "work/ml.gone-abc", *settings_.run_as)) << "it is no more";
+}
+
+// Whether there is something where the account may not look, it is not told.
+TEST_F(OtherAccountTest, WhatTheAccountMayNotSeeItIsToldNothingAbout) {
+  fs::create_directories(directory_ / "closed/there");
+  std::ofstream(directory_ / "closed/file") << "";
+  fs::create_symlink(data_, directory_ / "closed/data");
+  fs::permissions(directory_ / "closed", fs::perms(0700));
+  auto launcher = Launcher(settings_);
+  for (const char* type :
+       {"", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"}) {
+    const auto told = [&](const std::string& name) {
+      const std::string path = directory_ / "closed" / name;
+      std::string pod = WithHostPath(path);
+      pod.insert(pod.find(R"("path")"), std::string(R"("type": ")") + type + "\", ");
+      const auto launch = launcher.LaunchOf(pod, 0);
+      EXPECT_FALSE(launch) << path;
+      std::string message = launch ? "" : launch.error().message;
+      const auto at = message.find(path);
+      return at == std::string::npos ? message : message.replace(at, path.size(), "PATH");
+    };
+    const std::string nothing = told("nothing");
+    for (const char* name : {"there", "file", "data", "there/deep"})
+      EXPECT_EQ(told(name), nothing) << name << " " << type;
+  }
+  EXPECT_FALSE(fs::exists(directory_ / "closed/nothing"));
+}
+
+// Links lead to the data directory by other names than the one that the server was given.
+TEST_F(LauncherTest, TheServersOwnFilesAreItsUnderEveryName) {
+  fs::create_directories(directory_ / "disk/pool/persistent");
+  fs::create_directories(directory_ / "disk/pool/work/ml.mnist-abc");
+  fs::create_symlink(directory_ / "disk", directory_ / "link");
+  fs::create_symlink(directory_ / "link", directory_ / "other");
+  data_ = directory_ / "link/pool";
+  ASSERT_TRUE(Environments(data_).Add("tensorflow/tensorflow:2.15.1", directory_ / "venv"));
+  auto launcher = Launcher();
+  for (const char* way : {"disk", "link", "other"}) {
+    for (const auto& [inner, allowed] : {std::pair("pool", false),
+                                         {"pool/persistent", false},
+                                         {"pool/work", false},
+                                         {"pool/tokens.json", false},
+                                         {"pool/work/ml.mnist-abc", true}}) {
+      const std::string path = directory_ / way / inner;
+      const auto launch = launcher.LaunchOf(
+          Pod(R"("volumes": [{"name": "host", "hostPath": {"path": ")" + path + R"("}}], )" +
+              Container(
+                  R"("command": ["true"], "volumeMounts": [{"name": "host", "mountPath": "/h"}])")),
+          0);
+      EXPECT_EQ(launch.has_value(), allowed) << path;
+      if (way == std::string("other")) continue;  // what its links are, a launch sees
+      const auto shows =
+          launcher.MayAsk({.path = "spec", .account = {}, .mounts = {{"m", "/h", path}}});
+      EXPECT_EQ(shows.has_value(), allowed) << path;
+      const auto stands =
+          launcher.MayAsk({.path = "spec", .account = {}, .mounts = {{"m", path, ""}}});
+      EXPECT_EQ(stands.has_value(), allowed) << path;
+    }
+  }
 }
 
 TEST_F(LauncherTest, NoVolumeStandsOverTheServersOwnFiles) {

@@ -16,29 +16,31 @@
 namespace pondage::agent {
 namespace {
 
-run::Rights RightsOf(const Account& account) {
+// None: they are this process's own.
+std::optional<run::Rights> RightsOf(const Account& account) {
+  if (account.user == geteuid()) return std::nullopt;
   run::Rights rights{account.user, account.group, {account.group}};
   rights.groups.insert(rights.groups.end(), account.groups.begin(), account.groups.end());
   return rights;
 }
 
 struct Found {
-  std::optional<port::FileId> file;
+  std::optional<Reached> reached;
   int error = 0;
 };
 
-Found Look(const run::Rights& rights, const std::string& path) {
+Found Look(const std::optional<run::Rights>& rights, const std::string& path) {
   const run::Touching touching(path);
   const run::AsAccount account(rights);
   if (!account) return {std::nullopt, EPERM};
   const run::Descriptor file(open(path.c_str(), O_PATH | O_CLOEXEC));
   struct stat status{};
   if (!file || fstat(file.get(), &status) != 0) return {std::nullopt, errno};
-  return {port::FileId{status.st_dev, status.st_ino}, 0};
+  return {Reached{{status.st_dev, status.st_ino}, status.st_mode}, 0};
 }
 
 // With the rights of this thread's file system account, which faccessat() of older kernels ignores.
-int WhyNotExecutable(const run::Rights& rights, const std::string& path) {
+int WhyNotExecutable(const std::optional<run::Rights>& rights, const std::string& path) {
   const run::Touching touching(path);
   const run::AsAccount account(rights);
   if (!account) return EPERM;
@@ -62,8 +64,7 @@ base::Result<void> MakeAs(const Account& account, const std::string& path, bool 
                       "cannot be made by " + account.name + ": " + std::strerror(error));
   };
   const run::Touching touching(path);
-  const run::AsAccount as(account.user == geteuid() ? std::nullopt
-                                                    : std::optional(RightsOf(account)));
+  const run::AsAccount as(RightsOf(account));
   if (!as) return refuse(EPERM);
   if (!directory) {
     const run::Descriptor made(
@@ -76,9 +77,9 @@ base::Result<void> MakeAs(const Account& account, const std::string& path, bool 
   }
 }
 
-base::Result<port::FileId> ReachAs(const Account& account, const std::string& path) {
+base::Result<Reached> ReachAs(const Account& account, const std::string& path) {
   const Found found = Look(RightsOf(account), path);
-  if (found.file) return *found.file;
+  if (found.reached) return *found.reached;
   const bool missing = found.error == ENOENT || found.error == ENOTDIR;
   return base::Fail(missing ? base::Kind::kNotFound : base::Kind::kForbidden, "PND-R005", path,
                     "cannot be reached by " + account.name + ": " + std::strerror(found.error));

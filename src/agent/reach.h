@@ -3,6 +3,8 @@
 // Any thread; may take as long as the file system does.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 
 #include "agent/account.h"
@@ -11,9 +13,14 @@
 
 namespace pondage::agent {
 
+struct Reached {
+  port::FileId file;
+  mode_t mode = 0;
+};
+
 // What lies at `path`, found as that account would find it. kForbidden: it may not go there.
 // kNotFound: nothing is there. Only root can look as somebody else.
-base::Result<port::FileId> ReachAs(const Account& account, const std::string& path);
+base::Result<Reached> ReachAs(const Account& account, const std::string& path);
 
 // Makes the directory with those above it, or the empty file, that is missing: as that account
 // could itself.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <system_error>
@@ -183,7 +184,7 @@ base::Result<fs::path> MakeClaim(const manifest::PodProgram::VolumeMount& mount,
     return base::Fail(base::Kind::kNotFound, "PND-M008", mount.target,
                       "PersistentVolumeClaim " + mount.name + " does not exist");
   }
-  const fs::path directory = Claims::Of(place.data_dir, uid->second);
+  const fs::path directory = Claims::Of(place.data_dir.given, uid->second);
   mkdir(directory.parent_path().c_str(), 0711);  // who may look into one is told which
   TRY_DO(MakeDirectory(directory, place));
   TRY_DO(GiveClaim(directory, place));
@@ -193,7 +194,7 @@ base::Result<fs::path> MakeClaim(const manifest::PodProgram::VolumeMount& mount,
 base::Result<fs::path> MakeSource(const manifest::PodProgram::VolumeMount& mount,
                                   std::size_t number, const VolumePlace& place,
                                   const manifest::DataOf& read) {
-  const fs::path own = fs::path(place.data_dir) / "volumes" / place.pod_uid;
+  const fs::path own = fs::path(place.data_dir.given) / "volumes" / place.pod_uid;
   switch (mount.source) {
     case Source::kHostPath:
       return fs::path(mount.host_path);  // see FindHostPath
@@ -227,16 +228,22 @@ constexpr HostType kHostTypes[] = {{"Directory", S_IFDIR, "directory", false},
                                    {"FileOrCreate", S_IFREG, "file", true},
                                    {"Socket", S_IFSOCK, "socket", false}};
 
-// What `hostPath.type` says of it, made where it asks for that.
+// Looked at as the account first: of what that may not see, it is told nothing.
 base::Result<void> CheckHostPath(const manifest::PodProgram::VolumeMount& wanted,
                                  const VolumePlace& place) {
+  const run::Touching touching(wanted.host_path);
+  const auto reached = ReachAs(place.account, wanted.host_path);
+  if (!reached && reached.error().kind == base::Kind::kForbidden) {
+    return std::unexpected(
+        Unusable(wanted.target, wanted.host_path + " " + reached.error().message));
+  }
+  std::error_code error;
+  const fs::path real = fs::weakly_canonical(wanted.host_path, error);
+  TRY_DO(MayShow(error ? wanted.host_path : real.string(), place.data_dir));
   const auto type = std::ranges::find(kHostTypes, wanted.host_type, &HostType::name);
   if (type == std::end(kHostTypes)) return {};
-  const run::Touching touching(wanted.host_path);
-  struct stat status{};
-  const bool there = stat(wanted.host_path.c_str(), &status) == 0;
-  if (there && (status.st_mode & S_IFMT) == type->kind) return {};
-  if (there || !type->make) {
+  if (reached && (reached->mode & S_IFMT) == type->kind) return {};
+  if (reached || !type->make) {
     return std::unexpected(Unusable(wanted.target, "hostPath " + wanted.host_path + " is no " +
                                                        type->what + ", as type " +
                                                        wanted.host_type + " says"));
@@ -248,13 +255,15 @@ base::Result<void> CheckHostPath(const manifest::PodProgram::VolumeMount& wanted
 base::Result<port::FileId> ReachHostPath(const std::string& target, const fs::path& source,
                                          const VolumePlace& place) {
   auto reached = ReachAs(place.account, source);
-  if (reached) return *reached;
+  if (reached) return reached->file;
   return std::unexpected(Unusable(target, source.string() + " " + reached.error().message));
 }
 
-bool IsServers(const std::string& path, const std::string& data_dir) {
-  return base::Covers(data_dir, path) &&
-         (!base::Covers(data_dir + "/work", path) || base::Covers(path, data_dir + "/work"));
+bool IsServers(const std::string& path, const DataDir& data_dir) {
+  return std::ranges::any_of(std::array{data_dir.given, data_dir.real}, [&](const auto& whole) {
+    const std::string copies = whole + "/work";
+    return base::Covers(whole, path) && (!base::Covers(copies, path) || base::Covers(path, copies));
+  });
 }
 
 base::Result<port::Mount> MakeMount(const manifest::PodProgram::VolumeMount& wanted,
@@ -266,9 +275,6 @@ base::Result<port::Mount> MakeMount(const manifest::PodProgram::VolumeMount& wan
   }
   TRY_DO(MayStandAt(wanted.target, place.data_dir));
   if (wanted.source == Source::kHostPath) {
-    std::error_code error;
-    const fs::path real = fs::weakly_canonical(wanted.host_path, error);
-    TRY_DO(MayShow(error ? wanted.host_path : real.string(), place.data_dir));
     TRY_DO(CheckHostPath(wanted, place));
   }
   TRY(const fs::path volume, MakeSource(wanted, number, place, read));
@@ -287,15 +293,23 @@ base::Result<port::Mount> MakeMount(const manifest::PodProgram::VolumeMount& wan
 
 }  // namespace
 
-base::Result<void> MayStandAt(const std::string& target, const std::string& data_dir) {
+DataDir::DataDir(const fs::path& path) : given(path.string()), real(given) {
+  std::error_code error;
+  const fs::path found = fs::weakly_canonical(path, error);
+  if (!error) real = found.string();
+}
+
+base::Result<void> MayStandAt(const std::string& target, const DataDir& data_dir) {
   if (base::HidesTheSystem(target))
     return std::unexpected(Unusable(target, "would hide the system's own files"));
-  if (base::Covers(target, data_dir) || IsServers(target, data_dir))
+  if (base::Covers(target, data_dir.given) || base::Covers(target, data_dir.real) ||
+      IsServers(target, data_dir)) {
     return std::unexpected(Unusable(target, "would hide the server's own files"));
+  }
   return {};
 }
 
-base::Result<void> MayShow(const std::string& host_path, const std::string& data_dir) {
+base::Result<void> MayShow(const std::string& host_path, const DataDir& data_dir) {
   if (!IsServers(host_path, data_dir)) return {};
   return std::unexpected(
       Unusable(host_path, "lies in the server's data directory, which is no volume"));
@@ -313,7 +327,7 @@ base::Result<std::vector<port::Mount>> MakeVolumes(const manifest::PodProgram& p
 }
 
 base::Result<std::string> MakeScratch(const VolumePlace& place) {
-  const fs::path directory = fs::path(place.data_dir) / "volumes" / place.pod_uid / "work";
+  const fs::path directory = fs::path(place.data_dir.given) / "volumes" / place.pod_uid / "work";
   TRY_DO(MakeDirectory(directory, place));
   return directory.string();
 }

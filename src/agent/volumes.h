@@ -4,6 +4,7 @@
 // `persistent/<claim uid>/` for what outlives it.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,8 +16,15 @@
 
 namespace pondage::agent {
 
+// The server's data directory by the name that it was given, and where it really lies: links lead
+// to it by other names.
+struct DataDir {
+  DataDir(const std::filesystem::path& path);  // NOLINT(google-explicit-constructor): a name of it
+  std::string given, real;
+};
+
 struct VolumePlace {
-  std::string data_dir;
+  DataDir data_dir;
   std::string pod_uid;
   std::string space;  // the Pod's namespace
   Account account;    // owns what is made
@@ -33,8 +41,8 @@ base::Result<std::vector<port::Mount>> MakeVolumes(const manifest::PodProgram& p
 
 // Whether a volume may stand at `target`; whether that path may be one. The server's own files are
 // nobody's volume, but for working copies, and none stands over them or over the system.
-base::Result<void> MayStandAt(const std::string& target, const std::string& data_dir);
-base::Result<void> MayShow(const std::string& host_path, const std::string& data_dir);
+base::Result<void> MayStandAt(const std::string& target, const DataDir& data_dir);
+base::Result<void> MayShow(const std::string& host_path, const DataDir& data_dir);
 
 // The Pod's own directory to start in when it names none.
 base::Result<std::string> MakeScratch(const VolumePlace& place);

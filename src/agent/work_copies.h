@@ -1,7 +1,7 @@
 // The working copies that `pondage run` makes below the data directory:
 // `work/<namespace>.<job>-<letters>`.
 //
-// Any thread; what takes long is removed on threads of its own.
+// Any thread; what takes long is removed on a thread for that (discard.h).
 #pragma once
 
 #include <chrono>

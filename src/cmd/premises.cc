@@ -74,7 +74,7 @@ base::Result<Premises> FindPremises(const ServeSettings& settings) {
   found.url = UrlOf(settings.address, found.listener.port());
   for (const std::string& text : settings.mounts) {
     TRY(port::Mount mount, ParseMount(text));
-    TRY_DO(agent::MayStandAt(mount.target, settings.data_dir));
+    TRY_DO(agent::MayStandAt(mount.target, agent::DataDir(settings.data_dir)));
     found.mounts.push_back(std::move(mount));
   }
   if (!settings.run_as.empty()) {
