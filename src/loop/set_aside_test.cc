@@ -189,6 +189,28 @@ TEST_F(SetAsideTest, TheEndOfItsProgramIsKeptForWhoeverMendsIt) {
   EXPECT_EQ(loop_->pool().kept().size(), 1u) << "a later load would find it bound";
 }
 
+TEST_F(SetAsideTest, AStartThatCameToNothingIsCarriedOutForWhoeverMendsIt) {
+  for (const bool restarts : {false, true}) {
+    const std::string name = restarts ? "b" : "a";
+    ASSERT_TRUE(Create(kTfJobs, "default", Job(name, 1)));
+    const std::string uid = runner_.last_uid;
+    const boost::json::object whole = Stored(kTfJobs, name);
+    Hurt({kTfJobs, "default", name}, Harm::kOdd);
+    Restart();
+    runner_.orders.clear();
+    loop_->Tell(port::NotStarted{.uid = uid, .message = "/mnt does not answer"});
+    loop_->Turn();
+    EXPECT_EQ(runner_.orders, std::vector{"forget " + uid}) << "it would ignore the next start";
+    if (restarts) Restart();
+    ASSERT_TRUE(Replace(kTfJobs, whole));
+    loop_->Turn();
+    EXPECT_TRUE(std::ranges::count(runner_.orders, "start " + uid));
+    loop_->Tell(port::Exited{.uid = uid, .code = 0, .reason = "Completed"});
+    loop_->Turn();
+    EXPECT_TRUE(job::IsTrue(StatusOf(name), "Succeeded"));
+  }
+}
+
 TEST_F(SetAsideTest, TwoStatusesThatNameOneGpuDoNotEndTheServer) {
   ASSERT_TRUE(Create(kTfJobs, "default", Job("a", 1)));
   const port::Object a = *store_.Get(job_);

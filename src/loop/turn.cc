@@ -50,7 +50,8 @@ job::Exit ExitOf(const port::Exited& exited) {
 void Turner::Take(const port::Reading& reading) {
   const auto pod = loop_.pods_.find(UidOfReading(reading));
   if (const auto end = EndOf(reading)) {
-    if (loop_.set_aside_.Runs(end->first)) return TakeLast(end->first, end->second);
+    const bool ran = std::holds_alternative<port::Exited>(reading);
+    if (loop_.set_aside_.Runs(end->first)) return TakeLast(end->first, end->second, ran);
     orders_.push_back({.type = Order::Type::kForget, .uid = end->first, .start = end->second});
   }
   if (pod == loop_.pods_.end()) return;  // of a job that is gone
@@ -92,11 +93,13 @@ void Turner::TakeCheckpoint(base::JobId job, std::int64_t step, base::Instant at
 }
 
 // The end of a program whose TFJob cannot be read: the runner keeps it for whoever mends the
-// object.
-void Turner::TakeLast(const std::string& uid, int start) {
+// object. A start that came to nothing it forgets: else it would not carry out the one that the
+// mended object orders again.
+void Turner::TakeLast(const std::string& uid, int start, bool ran) {
   const SetAside::End end = loop_.set_aside_.Exit(uid);
+  if (end.abandoned || !ran)
+    orders_.push_back({.type = Order::Type::kForget, .uid = uid, .start = start});
   if (!end.abandoned) return;
-  orders_.push_back({.type = Order::Type::kForget, .uid = uid, .start = start});
   orders_.push_back({.type = Order::Type::kErase, .uid = uid});
   if (end.was_last) facts_.emplace_back(pool::GpusFreed{end.job});
 }

@@ -48,7 +48,7 @@ class Turner {
 
   void TakeCheckpoint(base::JobId job, std::int64_t step, base::Instant at,
                       const std::string& path);
-  void TakeLast(const std::string& uid, int start);
+  void TakeLast(const std::string& uid, int start, bool ran);
   void TellDelay(const base::ReplicaId& id, const port::Delayed& delay);
   void TellSetAside();
   bool IsStale(const base::ReplicaId& id, const port::Reading& reading) const;
