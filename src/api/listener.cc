@@ -27,13 +27,29 @@ constexpr auto kLookAgain = std::chrono::milliseconds(20);
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-bool BindSoon(int socket, const addrinfo& to) {
-  const auto until = std::chrono::steady_clock::now() + kPatience;
-  while (bind(socket, to.ai_addr, to.ai_addrlen) != 0 || listen(socket, kWaiting) != 0) {
-    if (errno != EADDRINUSE || std::chrono::steady_clock::now() > until) return false;
-    std::this_thread::sleep_for(kLookAgain);
+// -1, and errno says why. What was bound and may not listen after all cannot be bound again: each
+// time another socket.
+int Listen(const addrinfo& to) {
+  const int made = socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int yes = 1;
+  if (made < 0 || (setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+                   bind(made, to.ai_addr, to.ai_addrlen) == 0 && listen(made, kWaiting) == 0)) {
+    return made;
   }
-  return true;
+  const int why = errno;
+  close(made);
+  errno = why;
+  return -1;
+}
+
+int ListenSoon(const addrinfo& to) {
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  int made = Listen(to);
+  while (made < 0 && errno == EADDRINUSE && std::chrono::steady_clock::now() <= until) {
+    std::this_thread::sleep_for(kLookAgain);
+    made = Listen(to);
+  }
+  return made;
 }
 
 std::uint16_t PortOf(int socket) {
@@ -56,11 +72,8 @@ base::Result<Listener> Listener::On(const std::string& address, std::uint16_t po
     return Fail(Kind::kInvalid, "PND-A021", address, "is no IP address");
   }
   const Addresses addresses(found, freeaddrinfo);
-  Listener listener(socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int yes = 1;
-  if (listener.socket_ < 0 ||
-      setsockopt(listener.socket_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
-      !BindSoon(listener.socket_, *found)) {
+  Listener listener(ListenSoon(*found));
+  if (listener.socket_ < 0) {
     const bool bare = found->ai_family != AF_INET6;
     return Fail(Kind::kUnavailable, "PND-A022",
                 fmt::format(fmt::runtime(bare ? "{}:{}" : "[{}]:{}"), address, port),

@@ -58,7 +58,7 @@ bool Sink::overflowed() const {
 
 port::Revision Sink::newest() const {
   const std::lock_guard lock(mutex_);
-  return entries_.empty() ? newest_ : 0;
+  return entries_.empty() && !overflowed_ ? newest_ : 0;
 }
 
 base::Result<std::shared_ptr<Watchers::Tap>> Watchers::TapOf(const std::string& kind) {

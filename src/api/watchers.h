@@ -43,7 +43,7 @@ class Sink {
 
   std::vector<Entry> Drain(std::size_t at_most);
   bool overflowed() const;
-  // Everything up to it was offered to this sink.
+  // Everything up to it was offered to this sink and taken from it; 0: not all was.
   port::Revision newest() const;
 
  private:

@@ -46,6 +46,8 @@ TEST_F(WatchersTest, AReaderThatNeverReadsIsClosedAndTheOthersGoOn) {
   }
   EXPECT_TRUE(idle->overflowed());
   EXPECT_TRUE(idle->Drain(100).empty()) << "nothing is kept for it";
+  EXPECT_EQ(idle->newest(), 0) << "a bookmark would stand behind what it has never seen";
+  EXPECT_EQ(reads->newest(), store.Newest());
   EXPECT_FALSE(reads->overflowed());
 }
 
@@ -58,6 +60,10 @@ TEST_F(WatchersTest, WhatCannotBeSharedOutIsBounded) {
   RunTasks();
   EXPECT_TRUE(sink->overflowed()) << "it missed events, and may not seem to have seen them";
   EXPECT_TRUE(woken);
+  EXPECT_EQ(sink->newest(), 0);
+  Commit("events", 1);
+  RunTasks();
+  EXPECT_EQ(sink->newest(), 0) << "what moves on behind the gap does not close it";
   const auto later = Watch(10'000);
   Commit("pods", 3);
   RunTasks();
