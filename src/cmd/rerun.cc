@@ -1,8 +1,11 @@
 #include <fmt/core.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <memory>
 #include <set>
+#include <system_error>
 
 #include "client/apply.h"
 #include "client/create.h"
@@ -62,21 +65,56 @@ base::Result<void> CheckServed(Context& context, client::Client& client, const j
   return {};
 }
 
+// Where the job runs, if that is a working copy of the pool's. Empty: it is not.
+base::Result<fs::path> CopyOf(client::Client& client, const json::value& job) {
+  const fs::path copy = client::Text(job, {"metadata", "annotations", kWorkDir});
+  if (copy.empty()) return copy;
+  TRY(const json::value info, client.Get("/pondage/v1/info"));
+  const std::string folder = submission::CopiesOf(client::Text(info, {"dataDir"}));
+  return copy.parent_path() == folder ? copy : fs::path();
+}
+
+// The job of another account, or a pool on another machine: why its copy cannot be copied from
+// here. Empty: it can.
+std::string WhyNotHere(const fs::path& copy) {
+  std::error_code error;
+  const fs::directory_iterator reads(copy, error);
+  if (error) return fmt::format("cannot read {}: {}", copy.string(), error.message());
+  const std::string folder = copy.parent_path().string();
+  if (access(folder.c_str(), W_OK | X_OK) == 0) return "";
+  return fmt::format("cannot write in {}: {}", folder,
+                     std::error_code(errno, std::generic_category()).message());
+}
+
+void TellShared(Context& context, const std::string& old, const std::string& why) {
+  const terminal::Screen& screen = context.screen();
+  const std::string text = phrase::Fill(
+      screen.Pick("the new job runs in the working copy of {old}, and deleting {old} takes it away",
+                  "新作业在 {old} 的工作副本中运行, 删除 {old} 会一并删除该副本"),
+      {{"old", old}});
+  context.Warn(why.empty() ? text : why + "; " + text);
+}
+
 // The new job gets a copy of what lies in the old one's working copy now, which goes with the old
-// one. Nothing where it runs elsewhere: in a directory of the user's own.
+// one. Nothing where it runs elsewhere: in a directory of the user's own, or in the old copy, where
+// that was asked for or cannot be read from here.
 base::Result<std::unique_ptr<submission::WorkCopy>> CopyOfCopy(Context& context,
                                                                client::Client& client,
                                                                const json::value& job) {
   std::unique_ptr<submission::WorkCopy> copy;
-  const fs::path old = client::Text(job, {"metadata", "annotations", kWorkDir});
+  TRY(const fs::path old, CopyOf(client, job));
   if (old.empty()) return copy;
-  TRY(const json::value info, client.Get("/pondage/v1/info"));
-  const std::string folder = submission::CopiesOf(client::Text(info, {"dataDir"}));
-  if (old.parent_path() != folder) return copy;
+  const std::string name = client::Text(job, {"metadata", "name"});
+  const bool asked = context.line().Has("share-copy");
+  const std::string why = asked ? "" : WhyNotHere(old);
+  if (asked || !why.empty()) {
+    TellShared(context, name, why);
+    return copy;
+  }
   TRY(const auto limit, context.line().Size("copy-limit"));
   TRY(auto plan, submission::PlanCopyOfCopy(old.string(), limit.value_or(submission::kCopyLimit)));
   copy = std::make_unique<submission::WorkCopy>(
-      folder, client::Text(job, {"metadata", "namespace"}), std::move(plan));
+      old.parent_path().string(), client::Text(job, {"metadata", "namespace"}), std::move(plan));
   return copy;
 }
 

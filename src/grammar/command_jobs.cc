@@ -269,12 +269,17 @@ const std::vector<Command> kSteering = {
      "a new job with the same specification",
      "用同样的规格新建一个作业",
      "A job that ran in a working copy runs again in a copy of its own, made of what lies there "
-     "now: code, outputs and checkpoints. The old job may be deleted.",
+     "now: code, outputs and checkpoints. The old job may be deleted. Where that copy cannot be "
+     "read from here (the job is another account's, or the pool is on another machine), a warning "
+     "says so, and the new job runs in the old copy.",
      "在工作副本中运行的作业, 重新运行时得到自己的副本, 内容取自原副本的现状: 代码, "
-     "输出和检查点。原作业可以删除。",
+     "输出和检查点。原作业可以删除。如果在这里读不到该副本 (作业属于其他账户, "
+     "或资源池在另一台机器上), 会给出警告, 新作业直接在原副本中运行。",
      {{"name", 0, "NAME", "its name", "新作业名"},
       {"copy-limit", 0, "SIZE", "largest working copy (default 1Gi)",
        "工作副本的最大大小 (默认 1Gi)"},
+      {"share-copy", 0, "", "run in the old job's copy itself, which goes with that job",
+       "直接在原作业的副本中运行, 该副本随原作业一起删除"},
       {"same-digest", 0, "", "only with what served its images then (PND-E006)",
        "镜像对应的环境必须与当时相同 (PND-E006)"}},
      {{"pondage rerun mnist-7", "", ""}},

@@ -250,9 +250,36 @@ class CommandLine(unittest.TestCase):
             self.pool.pondage("delete", "--yes", goes)
             pools.eventually("its copy is gone", lambda: not gone.exists())
             self.assertTrue((stays / "train.sh").exists(), "the other's is not")
+        shared = self.ask("rerun again-2 --share-copy")
+        self.assertEqual(shared.stdout, "again-3\n")
+        self.assertIn("the new job runs in the working copy of again-2", shared.stderr)
+        self.pool.await_condition("again-3", "Succeeded")
+        self.assertEqual(copy("again-3"), copy("again-2"))
+        self.pool.pondage("delete", "--yes", "again-3")
+        self.assertTrue((copy("again-2") / "train.sh").exists(), "it was never its own")
         large = self.ask("rerun again-2 --copy-limit 1")
         self.assertIn("PND-C011", large.stderr)
         self.assertEqual(self.pool.job("again-4"), {})
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can hide a directory from one command")
+    def test_a_rerun_from_where_the_copy_is_not_seen_runs_in_it(self):
+        """As on another machine, or by an account that may not read it."""
+        work = self.pool.root / "afar"
+        work.mkdir()
+        (work / "train.sh").write_text("echo x >>ran; pwd")
+        self.pool.run("sh", "-c", f"cd {work} && exec \"$0\" \"$@\"", pools.PONDAGE, "run", "--yes", "--image", "fake",
+                      "--name", "afar-1", "--", "sh", "train.sh")
+        copy = Path(self.pool.job("afar-1")["metadata"]["annotations"]["pondage.dev/workdir"])
+        hide = 'mount -t tmpfs none "$0" && exec "$@"'
+        again = self.pool.run("unshare", "-m", "sh", "-c", hide, self.pool.data / "work",
+                              pools.PONDAGE, "rerun", "afar-1", check=False)
+        self.assertEqual((again.returncode, again.stdout), (DONE, "afar-2\n"), again.stderr)
+        for part in (f"cannot read {copy}: No such file or directory; ", "runs in the working copy of afar-1",
+                     "deleting afar-1 takes it away"):
+            self.assertIn(part, again.stderr)
+        self.pool.await_condition("afar-2", "Succeeded")
+        self.assertEqual(self.pool.pondage("logs", "afar-2").stdout, f"{copy}\n")
+        self.assertEqual((copy / "ran").read_text(), "x\nx\n")
 
     def test_many_at_once_with_one_key_are_one_job(self):
         names = self.at_once(5, "--idempotency-key", "once")
