@@ -1,6 +1,7 @@
 #include "run/mount_plan.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -82,7 +83,24 @@ base::Result<void> FindInside(const port::Mount& outer, const fs::path& inner,
   return {};
 }
 
-// Nobody but root can make the path lead elsewhere.
+// Nobody but root, or this server, can make the path lead elsewhere; what lies in it others may
+// change.
+bool Stays(const fs::path& path) {
+  const auto ours = [](const struct stat& status) {
+    return status.st_uid == 0 || status.st_uid == geteuid();
+  };
+  for (fs::path part = path; part != part.root_path(); part = part.parent_path()) {
+    struct stat status{}, parent{};
+    if (lstat(part.c_str(), &status) != 0 || lstat(part.parent_path().c_str(), &parent) != 0)
+      return false;
+    const bool others_write = (parent.st_mode & 022) != 0;
+    const bool kept = (parent.st_mode & S_ISVTX) != 0 && ours(status);
+    if (!ours(parent) || (others_write && !kept)) return false;
+  }
+  return true;
+}
+
+// ... nor change what lies in it.
 bool OnlyRootChanges(const fs::path& path) {
   for (fs::path part = path;; part = part.parent_path()) {
     struct stat status{};
@@ -94,7 +112,7 @@ bool OnlyRootChanges(const fs::path& path) {
 
 class Plan {
  public:
-  explicit Plan(bool for_another_account) : for_another_account_(for_another_account) {}
+  explicit Plan(bool root_for_another) : root_for_another_(root_for_another) {}
 
   base::Result<void> Add(const port::Mount& mount, const fs::path& resolved,
                          const std::string& working_dir) {
@@ -111,7 +129,7 @@ class Plan {
     if (resolved == fs::path(Without(mount.source)) && !mount.read_only) return {};
 
     if (const fs::path around = MountAround(resolved); !around.empty()) {
-      if (for_another_account_) {
+      if (root_for_another_) {
         TRY_DO(FindInside(mounts_.at(around), resolved.lexically_relative(around), mount));
       }
     } else if (!fs::exists(resolved, error)) {
@@ -125,6 +143,11 @@ class Plan {
             "does not exist, and what the program writes beside it in its working directory "
             "would be lost: make the directory first"));
       }
+      if (root_for_another_ && !Stays(parent)) {
+        return std::unexpected(
+            Problem(mount.target, "does not exist, and others than root can change the way to " +
+                                      parent.string() + ": make the directory first"));
+      }
       rebuilt_.insert(parent);
     } else if (is_directory != fs::is_directory(resolved, error)) {
       return std::unexpected(Problem(mount.target, kOtherKind));
@@ -132,7 +155,6 @@ class Plan {
     if (!mounts_.emplace(resolved, mount).second) {
       return std::unexpected(Problem(mount.target, "is mounted twice"));
     }
-    if (for_another_account_ && !mount.expected) Expect(mount.source, mount.target);
     return {};
   }
 
@@ -143,11 +165,20 @@ class Plan {
     for (const fs::path& directory : rebuilt_) {  // a path sorts before what lies below it
       TRY_DO(Rebuild(directory, words));
     }
+    MountPlan plan;
     for (const auto& [target, mount] : mounts_) {
+      if (root_for_another_) {
+        TRY(const port::FileId file, FileAt(mount));
+        plan.volumes.push_back({{file, mount.source}, target, mount.read_only});
+        continue;
+      }
       words.insert(words.end(),
                    {mount.read_only ? "--ro-bind" : "--bind", mount.source, target.string()});
+      if (mount.expected) expected_.push_back({*mount.expected, target});
     }
-    return MountPlan{std::move(words), std::move(expected_)};
+    plan.words = std::move(words);
+    plan.expected = std::move(expected_);
+    return plan;
   }
 
  private:
@@ -160,10 +191,15 @@ class Plan {
     return {};
   }
 
-  void Expect(const std::string& source, const std::string& path) {
+  // What was allowed, else what is there.
+  static base::Result<port::FileId> FileAt(const port::Mount& mount) {
+    if (mount.expected) return *mount.expected;
+    const Touching touching(mount.source);
     struct stat status{};
-    if (stat(source.c_str(), &status) == 0)
-      expected_.push_back({{status.st_dev, status.st_ino}, path});
+    if (stat(mount.source.c_str(), &status) != 0)
+      return std::unexpected(
+          Problem(mount.target, "cannot be mounted: " + mount.source + " was changed meanwhile"));
+    return port::FileId{status.st_dev, status.st_ino};
   }
 
   base::Result<void> Rebuild(const fs::path& directory, std::vector<std::string>& words) {
@@ -177,7 +213,7 @@ class Plan {
       std::snprintf(mode.data(), mode.size(), "%04o", status.st_mode & 07777u);
       words.insert(words.end(), {"--perms", mode.data(), "--tmpfs", directory.string()});
     }
-    const bool may_change = for_another_account_ && !OnlyRootChanges(directory);
+    const bool may_change = root_for_another_ && !OnlyRootChanges(directory);
     std::error_code error;
     std::size_t count = 0;
     for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
@@ -206,11 +242,12 @@ class Plan {
     struct stat status{};
     if (lstat(path.c_str(), &status) != 0 || S_ISLNK(status.st_mode))
       return std::unexpected(Problem(path, "was changed meanwhile"));
-    if (!mounts_.contains(path)) expected_.push_back({{status.st_dev, status.st_ino}, path});
+    if (!mounts_.contains(path) && !rebuilt_.contains(path))
+      expected_.push_back({{status.st_dev, status.st_ino}, path});
     return {};
   }
 
-  const bool for_another_account_;
+  const bool root_for_another_;
   std::vector<MountPlan::Expected> expected_;
   std::map<fs::path, port::Mount> mounts_;  // by resolved target
   std::set<fs::path> rebuilt_;
@@ -219,7 +256,7 @@ class Plan {
 }  // namespace
 
 base::Result<MountPlan> PlanMounts(std::vector<port::Mount> mounts, const std::string& working_dir,
-                                   bool for_another_account) {
+                                   bool root_for_another) {
   std::vector<std::pair<fs::path, port::Mount>> resolved;
   for (port::Mount& mount : mounts) {
     TRY(fs::path target, Resolve(mount.target));
@@ -227,7 +264,7 @@ base::Result<MountPlan> PlanMounts(std::vector<port::Mount> mounts, const std::s
   }
   // Parents before children, so that a child can lie inside.
   std::ranges::sort(resolved);
-  Plan plan(for_another_account);
+  Plan plan(root_for_another);
   for (const auto& [target, mount] : resolved) TRY_DO(plan.Add(mount, target, working_dir));
   return std::move(plan).Words();
 }

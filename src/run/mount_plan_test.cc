@@ -1,11 +1,19 @@
 #include "run/mount_plan.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include <cstdlib>
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
+#include <thread>
 
 #include "run/runner_fixture_test.h"
 
@@ -28,19 +36,19 @@ class MountTest : public RunnerTest {
     if (const std::string why = WhyNoMounts("bwrap"); !why.empty()) cannot_ = why;
   }
 
-  // As a replica would be started; empty when it would run.
-  static std::string MountAndLook(const MountPlan& plan) {
-    std::string look;
-    for (const auto& [file, path] : plan.expected) {
-      look += "[ \"$(stat -Lc '%d %i' '" + path + "')\" = '" + std::to_string(file.device) + " " +
-              std::to_string(file.inode) + "' ] || exit 9; ";
-    }
-    std::string command = "bwrap";
-    for (const std::string& word : plan.words) command += " '" + word + "'";
-    const std::string script = "exec " + command + " sh -c \"$LOOK\" 2>/dev/null";
-    setenv("LOOK", look.c_str(), 1);
-    const int status = std::system(script.c_str());
-    return status == 0 ? "" : "status " + std::to_string(status);
+  // A program that does `script` first, and then is `program`.
+  std::string Before(const std::string& name, const std::string& script,
+                     const std::string& program) {
+    const std::string path = data_ + "/" + name;
+    std::ofstream(path) << "#!/bin/sh\n" << script << "\nexec " << program << "\n";
+    fs::permissions(path, fs::perms::owner_all);
+    return path;
+  }
+  // A replica of another account, which only root can start.
+  static port::Launch ForAnother(const std::string& uid, const std::string& script) {
+    auto launch = Shell(uid, script);
+    launch.user_id = launch.group_id = 65534;
+    return launch;
   }
   std::string cannot_;
 };
@@ -154,59 +162,195 @@ TEST_F(MountTest, WhatWasChangedAfterItWasAllowedIsNotShown) {
 // lie there meanwhile is noticed; but not where only root could bring that about.
 TEST_F(MountTest, WhatIsBoundForAnotherAccountIsExpectedToBeWhatItWas) {
   const std::string parent = data_ + "/tree/parent";
+  const auto file_at = [](const std::string& path) {
+    struct stat status{};
+    EXPECT_EQ(stat(path.c_str(), &status), 0);
+    return port::FileId{status.st_dev, status.st_ino};
+  };
   const std::vector<port::Mount> mounts = {{data_ + "/source", parent + "/new/deep"}};
   EXPECT_TRUE(PlanMounts(mounts, "/")->expected.empty());
   const auto plan = PlanMounts(mounts, "/", true);
   ASSERT_TRUE(plan) << plan.error().message;
   std::map<std::string, port::FileId> expected;
   for (const auto& [file, path] : plan->expected) expected[path] = file;
-  const std::pair<std::string, std::string> kRows[] = {{parent + "/new/deep", data_ + "/source"},
-                                                       {parent + "/kept", parent + "/kept"},
-                                                       {parent + "/file", parent + "/file"}};
-  EXPECT_EQ(expected.size(), std::size(kRows)) << "a link is made anew as it was";
-  for (const auto& [path, source] : kRows) {
-    struct stat status{};
-    ASSERT_EQ(stat(source.c_str(), &status), 0);
-    EXPECT_EQ(expected[path], (port::FileId{status.st_dev, status.st_ino})) << path;
-  }
-  EXPECT_EQ(PlanMounts({{data_ + "/source", "/pondage-test-data"}}, "/", true)->expected.size(), 1u)
+  EXPECT_EQ(expected,
+            (std::map<std::string, port::FileId>{{parent + "/kept", file_at(parent + "/kept")},
+                                                 {parent + "/file", file_at(parent + "/file")}}))
+      << "a link is made anew as it was";
+  ASSERT_EQ(plan->volumes.size(), 1u);
+  EXPECT_EQ(plan->volumes[0].source.file, file_at(data_ + "/source"));
+  EXPECT_EQ(plan->volumes[0].target, parent + "/new/deep");
+  EXPECT_THAT(plan->words, ::testing::Not(::testing::Contains(data_ + "/source")))
+      << "bubblewrap would follow links to its target";
+  EXPECT_TRUE(PlanMounts({{data_ + "/source", "/pondage-test-data"}}, "/", true)->expected.empty())
       << "whoever can change / needs no such way";
+}
+
+// bubblewrap makes the entries of such a directory one by one, by their paths.
+TEST_F(MountTest, WhatOthersCanMoveIsNotBuiltAgainForAnotherAccount) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root makes directories of others";
+  const std::string home = data_ + "/home";
+  fs::create_directories(home + "/inner/deep");
+  const auto is_planned = [&](const std::string& target) {
+    return PlanMounts({{data_ + "/source", target}}, "/", true).has_value();
+  };
+  EXPECT_TRUE(is_planned(home + "/inner/new"));
+  ASSERT_EQ(chown((home + "/inner").c_str(), 65534, 65534), 0);
+  EXPECT_TRUE(is_planned(home + "/inner/new")) << "it may fill it, not move it";
+  EXPECT_TRUE(is_planned(home + "/inner/deep"));
+  EXPECT_FALSE(is_planned(home + "/inner/deep/new"));
+  ASSERT_EQ(chmod(home.c_str(), 0777), 0);
+  EXPECT_FALSE(is_planned(home + "/inner/new"));
+  ASSERT_EQ(chmod(home.c_str(), 01777), 0);
+  EXPECT_FALSE(is_planned(home + "/inner/new")) << "its own there it may move";
+  ASSERT_EQ(chown((home + "/inner").c_str(), 0, 0), 0);
+  EXPECT_TRUE(is_planned(home + "/inner/new"));
 }
 
 // A job that can write where another starts puts a link in place of what the plan has seen.
 TEST_F(MountTest, ASwapBetweenThePlanAndTheMountStartsNothing) {
-  if (!cannot_.empty()) GTEST_SKIP() << "no mounts here: " << cannot_;
+  if (!cannot_.empty() || geteuid() != 0) GTEST_SKIP() << "no mounts for others here: " << cannot_;
   const std::string parent = data_ + "/tree/parent";
-  fs::create_directories(data_ + "/secret");
-  std::ofstream(data_ + "/secret/word") << "hush\n";
-  const auto put_link = [&](const std::string& path) {
-    fs::remove_all(path);
-    fs::create_symlink(data_ + "/secret", path);
-  };
+  const std::string secret = data_ + "/secret";
   const auto make_anew = [&] {
     fs::remove_all(data_ + "/tree");
+    fs::remove_all(data_ + "/source.was");
+    fs::remove_all(data_ + "/source");
     fs::create_directories(parent + "/kept");
+    fs::create_directories(data_ + "/source");
+    std::ofstream(parent + "/word") << "mine\n";
+    std::ofstream(data_ + "/source/word") << "shown\n";
+    fs::create_directories(secret);
+    std::ofstream(secret + "/word") << "hush\n";
   };
   struct Row {
     const char* says;
-    std::string target, swapped;
+    std::string source, target, swapped;
   };
-  const Row rows[] = {{"what is bound again beside it", parent + "/new/deep", parent + "/kept"},
-                      {"its own place", parent + "/kept", parent + "/kept"},
-                      {"above its place", parent + "/kept", parent},
-                      {"above what is made", parent + "/new", parent}};
+  const std::string source = data_ + "/source";
+  const Row rows[] = {
+      {"what is bound again beside it", source, parent + "/new/deep", parent + "/kept"},
+      {"its own place", source, parent + "/kept", parent + "/kept"},
+      {"above its place", source, parent + "/kept", parent},
+      {"above the place of a file", source + "/word", parent + "/word", parent},
+      {"what is mounted", source, parent + "/kept", source}};
+  int number = 0;
   for (const Row& row : rows) {
-    SCOPED_TRACE(row.says);
-    make_anew();
-    auto plan = PlanMounts({{data_ + "/source", row.target}}, "/", true);
-    ASSERT_TRUE(plan) << plan.error().message;
-    EXPECT_EQ(MountAndLook(*plan), "") << "nothing was changed";
-    put_link(row.swapped);
-    EXPECT_NE(MountAndLook(*plan), "");
+    for (const char* when : {"never", "before bubblewrap", "before the shim"}) {
+      SCOPED_TRACE(std::string(row.says) + ", " + when);
+      make_anew();
+      const std::string swap =
+          "mv " + row.swapped + " " + row.swapped + ".was; ln -s " + secret + " " + row.swapped;
+      const std::string shim = std::string(PONDAGE_BIN_DIR) + "/pondage-shim";
+      settings_.bwrap = "bwrap";
+      settings_.shim = shim;
+      if (when == std::string("before bubblewrap"))
+        settings_.bwrap =
+            Before("first-bwrap", "[ \"$1\" != --args ] || { " + swap + "; }", "bwrap \"$@\"");
+      if (when == std::string("before the shim")) settings_.shim = Before("first-shim", swap, shim);
+      StartServer();
+      const std::string uid = "swap-" + std::to_string(++number);
+      auto launch = ForAnother(uid, "exit 5");
+      launch.mounts = {{row.source, row.target}};
+      Start(launch);
+      const bool bound_already =  // a mount by then, which stays where it is
+          when == std::string("before the shim") && row.swapped == parent + "/kept" &&
+          row.target != parent + "/kept";
+      if (when == std::string("never") || bound_already) {
+        EXPECT_EQ(Await<Exited>(uid).code, 5) << Log(uid);
+      } else {
+        EXPECT_EQ(Await<NotStarted>(uid).id, "PND-R005");
+      }
+      EXPECT_EQ(ReadText(secret + "/word"), "hush\n");
+      EXPECT_EQ(std::distance(fs::directory_iterator(secret), {}), 1) << "something was made";
+    }
   }
 }
 
-// bubblewrap runs as root there: what it made, or a link that it followed, would be root's doing.
+// The way to the target leads to / half of the time: bubblewrap and root's shim must never come to
+// believe a /proc of the job's.
+TEST_F(MountTest, ATargetThatIsExchangedAllTheTimeNeverHidesTheSystem) {
+  if (!cannot_.empty() || geteuid() != 0) GTEST_SKIP() << "no mounts for others here: " << cannot_;
+  const std::string way = data_ + "/way", link = data_ + "/link";
+  for (const char* name : {"/proc", "/sys", "/usr"}) fs::create_directories(way + name);
+  std::string up;
+  for (const fs::path& part : fs::path(data_)) up += part == "/" ? "" : "../";
+  fs::create_directory_symlink(up, link);
+  ASSERT_TRUE(fs::exists(link + "/proc/self"));
+  std::atomic<bool> stop = false;
+  std::thread exchanging([&] {
+    while (!stop) {
+      renameat2(AT_FDCWD, way.c_str(), AT_FDCWD, link.c_str(), RENAME_EXCHANGE);
+      std::this_thread::sleep_for(std::chrono::microseconds(700));
+    }
+  });
+  for (int i = 0; i < 48; ++i) {
+    const std::string uid = "exchanged-" + std::to_string(i);
+    auto launch = ForAnother(uid, "[ -d /proc/self ] && [ -d /sys/kernel ] && [ -d /usr/bin ]");
+    const std::string name = std::array{"/proc", "/sys", "/usr"}[static_cast<std::size_t>(i) % 3];
+    launch.mounts = {{data_ + "/source", way + name}};
+    Start(launch);
+    AwaitThat([&] {  // with the lock of the readings held
+      return std::ranges::any_of(readings_, [&](const port::Reading& reading) {
+        const auto* const exited = std::get_if<Exited>(&reading);
+        const auto* const refused = std::get_if<NotStarted>(&reading);
+        return (exited != nullptr && exited->uid == uid) ||
+               (refused != nullptr && refused->uid == uid);
+      });
+    });
+    if (Count<Exited>(uid) > 0) {
+      EXPECT_EQ(Await<Exited>(uid).code, 0) << name;
+    } else {
+      EXPECT_EQ(Await<NotStarted>(uid).id, "PND-R005");
+    }
+  }
+  stop = true;
+  exchanging.join();
+}
+
+TEST_F(MountTest, NothingStartsWithAProcThatIsNotTheKernels) {
+  if (!cannot_.empty()) GTEST_SKIP() << "no mounts here: " << cannot_;
+  settings_.bwrap = Before("fake-proc", "[ \"$1\" = --args ] || exec bwrap \"$@\"",
+                           "bwrap --args 4 --bind " + data_ + "/source /proc -- \"$4\"");
+  StartServer();
+  auto launch = Shell("fooled", "true");
+  launch.mounts = {{data_ + "/source", data_ + "/tree/parent/kept"}};
+  Start(launch);
+  const auto refused = Await<NotStarted>("fooled");
+  EXPECT_EQ(refused.id, "PND-R005");
+  EXPECT_THAT(refused.message, ::testing::HasSubstr("/proc"));
+}
+
+// As Kubernetes has it; for another account the shim does it, else bubblewrap.
+TEST_F(MountTest, RootMountsForAnotherAccountWhatBubblewrapWould) {
+  if (!cannot_.empty() || geteuid() != 0) GTEST_SKIP() << "no mounts for others here: " << cannot_;
+  const std::string parent = data_ + "/tree/parent";
+  ASSERT_EQ(chmod(data_.c_str(), 0755), 0);
+  ASSERT_EQ(chown((data_ + "/source").c_str(), 65534, 65534), 0);
+  fs::create_directories(data_ + "/other/inner");
+  auto launch = ForAnother(
+      "mounted", "cd " + parent +
+                     "; cat new/deep/hello file /pondage-a/hello /pondage-f; ls; "
+                     "ls /pondage-a; echo more > new/deep/out; echo no > /pondage-a/hello; "
+                     "echo /pondage-own/* /pondage-nest/inner/*; exit 42");
+  launch.mounts = {
+      {data_ + "/source", parent + "/new/deep", false}, {data_ + "/source", "/pondage-a", true},
+      {data_ + "/source/hello", "/pondage-f", true},    {"", "/pondage-own", false},
+      {data_ + "/source", "/pondage-own/words", true},  {data_ + "/other", "/pondage-nest", true},
+      {data_ + "/source", "/pondage-nest/inner", true}};
+  Start(launch);
+  EXPECT_EQ(Await<Exited>("mounted").code, 42) << Log("mounted");
+  EXPECT_THAT(Log("mounted"), ::testing::HasSubstr("inside\nbeside\ninside\ninside\nfile\n"
+                                                   "kept\nlink\nnew\nhello\n"));
+  EXPECT_THAT(Log("mounted"), ::testing::HasSubstr("Read-only file system"));
+  EXPECT_THAT(Log("mounted"),
+              ::testing::HasSubstr("/pondage-own/words /pondage-nest/inner/hello "));
+  EXPECT_EQ(ReadText(data_ + "/source/out"), "more\n");
+  EXPECT_FALSE(fs::exists(parent + "/new"));
+  EXPECT_FALSE(fs::exists("/pondage-a"));
+}
+
+// Root mounts there: what it made, or a link that it followed, would be root's doing.
 TEST_F(MountTest, NothingIsMadeInsideAnotherMountForAnotherAccount) {
   const std::string outer = data_ + "/tree/parent";
   const std::string file = data_ + "/source/hello";
@@ -227,7 +371,7 @@ TEST_F(MountTest, NothingIsMadeInsideAnotherMountForAnotherAccount) {
       {"in the order of the manifest", {{file, "/x/nologin"}, {outer, "/x"}}, false},
       {"by another name", {{file, data_ + "/way/new"}, {data_ + "/source", outer}}, false}};
   for (const Row& row : rows) {
-    const auto words = PlanMounts(row.mounts, "/", /*for_another_account=*/true);
+    const auto words = PlanMounts(row.mounts, "/", /*root_for_another=*/true);
     EXPECT_EQ(words.has_value(), row.planned) << row.says;
     if (!words) {
       EXPECT_EQ(words.error().id, "PND-R005") << row.says;

@@ -55,7 +55,8 @@ base::Result<MountPlan> Preparer::Mounts(const port::Launch& launch, const Repli
       }
     }
   }
-  TRY(auto plan, PlanMounts(std::move(mounts), launch.working_dir, launch.user_id.has_value()));
+  const bool root_for_another = launch.user_id.has_value() && geteuid() == 0;
+  TRY(auto plan, PlanMounts(std::move(mounts), launch.working_dir, root_for_another));
   if (plan.words.empty()) return plan;
   const std::string why = AskWhyNoMounts();
   if (why.empty()) return plan;

@@ -35,6 +35,17 @@ Descriptor Words(const std::vector<std::string>& words) {
   return MoveUp(std::move(file));
 }
 
+void AddMounts(const MountPlan& plan, shim::Spec& spec) {
+  const auto text = [](const MountPlan::Expected& one) {
+    return std::to_string(one.file.device) + " " + std::to_string(one.file.inode) + " " + one.path;
+  };
+  for (const MountPlan::Expected& one : plan.expected) spec.expected_files.push_back(text(one));
+  for (const MountPlan::Volume& volume : plan.volumes) {
+    spec.mounts.push_back((volume.read_only ? "ro " : "rw ") + text(volume.source) + '\0' +
+                          volume.target);
+  }
+}
+
 }  // namespace
 
 Starter::Starter(RunnerSettings settings, Cgroups& cgroups, const port::Clock& clock)
@@ -100,14 +111,7 @@ base::Result<shim::Spec> Starter::MakeSpec(const Prepared& prepared, const Repli
   spec.boot_id = boot_id_;
   spec.written_unix_ms = clock_.Now().unix_ms;
   spec.checkpoint_dir = launch.checkpoint_dir;
-  const auto expect = [&spec](const port::FileId& file, const std::string& path) {
-    spec.expected_files.push_back(std::to_string(file.device) + " " + std::to_string(file.inode) +
-                                  " " + path);
-  };
-  for (const port::Mount& mount : launch.mounts) {
-    if (mount.expected) expect(*mount.expected, mount.target);
-  }
-  for (const MountPlan::Expected& one : prepared.mounts.expected) expect(one.file, one.path);
+  AddMounts(prepared.mounts, spec);
   for (const auto& [name, value] : launch.env) {
     if (name != "PONDAGE_SOCKET" && name != "PONDAGE_POD") spec.env.push_back(name + "=" + value);
   }

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <utility>
 
 #include "shim/files.h"
+#include "shim/mounts.h"
 #include "shim/supervisor.h"
 #include "shim/wire.h"
 
@@ -33,5 +35,12 @@ int main() {
     std::fputs("pondage-shim: the spec cannot be read\n", stderr);
     return 2;
   }
-  return Supervisor(*std::move(spec)).Run() ? 0 : 1;
+  // First of all: what follows believes /proc and writes to control groups, as root perhaps.
+  auto why_not = WhyNotExpected(*spec);
+  if (!why_not) why_not = MountVolumes(*spec);
+  if (why_not) {
+    spec->cgroups.clear();
+    spec->oom_file = spec->kill_file = spec->freezer = "";
+  }
+  return Supervisor(*std::move(spec), std::move(why_not)).Run() ? 0 : 1;
 }

@@ -11,7 +11,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -244,26 +243,7 @@ std::optional<StartFailure> WhyNot(const Spec& spec, int report) {
   return Describe(spec, failure);
 }
 
-// A path that somebody may change while it is mounted must lead to what was allowed.
-std::optional<StartFailure> WhyNotExpected(const Spec& spec) {
-  for (const std::string& expected : spec.expected_files) {
-    const std::size_t path = expected.find('/');
-    struct stat there{};
-    if (path != std::string::npos && stat(expected.c_str() + path, &there) == 0 &&
-        std::to_string(there.st_dev) + " " + std::to_string(there.st_ino) + " " ==
-            expected.substr(0, path)) {
-      continue;
-    }
-    return StartFailure{128,
-                        "what is mounted at " + expected.substr(std::min(path, expected.size())) +
-                            " was changed meanwhile",
-                        "PND-R005"};
-  }
-  return std::nullopt;
-}
-
 StartedProgram StartProgram(const Spec& spec, int output) {
-  if (auto changed = WhyNotExpected(spec)) return {0, std::move(changed)};
   const Forked forked = ForkProgram(spec, {-1, output, output, false});
   if (forked.pid < 0) {
     return {0, StartFailure{128, std::string("cannot fork: ") + std::strerror(errno)}};

@@ -54,8 +54,9 @@ int SignalDescriptor() {
 
 }  // namespace
 
-Supervisor::Supervisor(Spec spec)
+Supervisor::Supervisor(Spec spec, std::optional<StartFailure> why_not)
     : spec_(std::move(spec)),
+      why_not_(std::move(why_not)),
       log_(std::to_string(spec_.start), spec_.log_cap_bytes),
       module_(spec_.module_socket, spec_.user),
       link_(
@@ -74,7 +75,7 @@ Supervisor::Supervisor(Spec spec)
   state_.level = kExecLevel;
   ended_.uid = spec_.uid;
   ended_.start = spec_.start;
-  ended_.boot_id = BootId();
+  ended_.boot_id = spec_.boot_id;
 }
 
 Supervisor::~Supervisor() {
@@ -109,7 +110,9 @@ void Supervisor::Start() {
   int pipe[2];
   started_boottime_ms_ = NowMs();
   StartedProgram started{0, StartFailure{128, "cannot make a pipe for its output"}};
-  if (pipe2(pipe, O_CLOEXEC) == 0) {
+  if (why_not_) {
+    started.failure = why_not_;
+  } else if (pipe2(pipe, O_CLOEXEC) == 0) {
     output_ = pipe[0];
     started = StartProgram(spec_, pipe[1]);
     close(pipe[1]);

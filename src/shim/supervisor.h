@@ -18,6 +18,7 @@
 #include "shim/killer.h"
 #include "shim/log_writer.h"
 #include "shim/module_socket.h"
+#include "shim/program.h"
 #include "shim/server_link.h"
 #include "shim/wire.h"
 
@@ -25,7 +26,8 @@ namespace pondage::shim {
 
 class Supervisor {
  public:
-  explicit Supervisor(Spec spec);
+  // `why_not`: it is not to be started, and ends with that.
+  explicit Supervisor(Spec spec, std::optional<StartFailure> why_not = std::nullopt);
   ~Supervisor();
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
@@ -50,6 +52,7 @@ class Supervisor {
   std::int64_t NextDue() const;
 
   Spec spec_;
+  std::optional<StartFailure> why_not_;
   State state_;
   Ended ended_;
   LogWriter log_;

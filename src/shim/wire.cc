@@ -193,6 +193,7 @@ void SpecFields(Visitor& visit, T& spec) {
   visit("written-unix-ms", spec.written_unix_ms);
   visit("checkpoint-dir", spec.checkpoint_dir);
   visit("expected-file", spec.expected_files);
+  visit("mount", spec.mounts);
 }
 
 template <class Visitor, class T>

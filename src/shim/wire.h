@@ -45,7 +45,10 @@ struct Spec {
   std::string boot_id;                  // of the boot it was written in
   std::int64_t written_unix_ms = 0;
   std::string checkpoint_dir;  // for the server alone, which may be another one by then
-  std::vector<std::string> expected_files;  // "DEVICE INODE PATH": else there is no start
+  // "DEVICE INODE PATH": mounted there, else there is no start.
+  std::vector<std::string> expected_files;
+  // "ro|rw DEVICE INODE SOURCE", a zero byte, "TARGET": left to the shim, in this order.
+  std::vector<std::string> mounts;
   bool operator==(const Spec&) const = default;
 };
 

@@ -30,6 +30,7 @@ Spec FullSpec() {
   spec.written_unix_ms = 1'700'000'000'000;
   spec.checkpoint_dir = "/c";
   spec.expected_files = {"1 2 /a b", "3 4 /c"};
+  spec.mounts = {std::string("ro 1 2 /a\0/b", 12), std::string("rw 3 4 /c\0/d e", 14)};
   return spec;
 }
 
