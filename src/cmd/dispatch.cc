@@ -1,6 +1,8 @@
 #include "cmd/dispatch.h"
 
 #include <algorithm>
+#include <string>
+#include <system_error>
 
 #include "cmd/context.h"
 #include "cmd/mains.h"
@@ -28,6 +30,16 @@ int Tell(const base::Error& error, const terminal::Screen& screen, bool stands_f
   return stands_for_job ? terminal::kPondageFailed : terminal::ExitCodeOf(error);
 }
 
+// What follows a job reads on threads of its own.
+base::Result<int> Outcome(Context& context) {
+  try {
+    return MainOf(context.line().command->name)(context);
+  } catch (const std::system_error& none) {
+    return base::Fail(base::Kind::kUnavailable, "", "",
+                      std::string("this machine gives no thread or the like: ") + none.what());
+  }
+}
+
 }  // namespace
 
 bool AsksForHelp(const std::vector<std::string>& words) {
@@ -53,7 +65,7 @@ int Dispatch(const std::vector<std::string>& words) {
                                                                             : terminal::kDone;
   }
   Context context(*std::move(line), around, *std::move(settings), *screen);
-  auto outcome = MainOf(context.line().command->name)(context);
+  auto outcome = Outcome(context);
   context.NoteWarnings();
   return outcome ? *outcome : Tell(outcome.error(), context.screen(), stands_for_job);
 }

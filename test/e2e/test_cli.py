@@ -281,6 +281,17 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(self.pool.pondage("logs", "afar-2").stdout, f"{copy}\n")
         self.assertEqual((copy / "ran").read_text(), "x\nx\n")
 
+    def test_where_no_thread_can_be_had_it_says_so(self):
+        """Threads get stacks as large as the limit: with this one none can be had."""
+        without = ("prlimit", f"--stack={200 << 40}:unlimited", pools.PONDAGE)
+        for words, code in (("wait done-1", NOT_REACHED), ("logs -f long-1", NOT_REACHED),
+                            ("run --yes --no-copy --image fake --name lone-1 -- true", 125), ("ps", DONE)):
+            done = self.pool.run(*without, *words.split(), check=False)
+            self.assertEqual(done.returncode, code, f"{words}: {done.stderr}")
+            if code != DONE:
+                self.assertIn("error: this machine gives no thread", done.stderr)
+        self.pool.await_condition("lone-1", "Succeeded")
+
     def test_many_at_once_with_one_key_are_one_job(self):
         names = self.at_once(5, "--idempotency-key", "once")
         self.assertEqual(len(set(names)), 1)
