@@ -24,6 +24,39 @@ base::Result<void> DeleteOne(Context& context, client::Client& client, const std
   return {};
 }
 
+// What is gone for good with the jobs, beside their logs.
+struct Loss {
+  std::vector<std::string> running;
+  std::vector<std::string> copies;  // working copies: where they wrote what they made
+};
+
+base::Result<Loss> LossOf(const std::vector<std::string>& names, const std::string& space,
+                          client::Client& client) {
+  Loss loss;
+  for (const std::string& name : names) {
+    TRY(const json::value object, client.Get(client::TfJobPath(space, name)));
+    const view::JobView job = view::ViewJob(object);
+    if (job.state == view::JobState::kRunning || job.state == view::JobState::kStarting)
+      loss.running.push_back(name);
+    if (!job.work_copy.empty()) loss.copies.push_back(job.work_copy);
+  }
+  return loss;
+}
+
+std::string QuestionOf(const Loss& loss, const terminal::Screen& screen) {
+  std::string question;
+  if (!loss.running.empty()) {
+    question = fmt::format(fmt::runtime(screen.Pick("{} is running. ", "{} 正在运行。")),
+                           terminal::Join(loss.running, ", "));
+  }
+  if (!loss.copies.empty()) {
+    question += fmt::format(
+        fmt::runtime(screen.Pick("What was written to {} goes too. ", "{} 中写入的内容也将删除。")),
+        terminal::Join(loss.copies, ", "));
+  }
+  return question + std::string(screen.Pick("Delete with the logs?", "连同日志一起删除?"));
+}
+
 }  // namespace
 
 base::Result<int> DeleteMain(Context& context) {
@@ -33,20 +66,13 @@ base::Result<int> DeleteMain(Context& context) {
   }
   TRY(client::Client * client, context.Server());
   TRY(const std::string space, context.Space());
-  std::vector<std::string> running;
-  for (const std::string& name : line.words) {
-    TRY(const json::value object, client->Get(client::TfJobPath(space, name)));
-    const view::JobView job = view::ViewJob(object);
-    if (job.state == view::JobState::kRunning || job.state == view::JobState::kStarting)
-      running.push_back(name);
-  }
-  if (!running.empty() && !line.Has("yes")) {
-    TRY(const bool sure, terminal::Ask(context.screen(),
-                                       fmt::format(fmt::runtime(context.screen().Pick(
-                                                       "{} is running; delete it with its logs?",
-                                                       "{} 正在运行; 连同日志一起删除?")),
-                                                   terminal::Join(running, ", ")),
-                                       false));
+  TRY(const Loss loss, LossOf(line.words, space, *client));
+  // Finished jobs are deleted by scripts, too: there is nobody to ask.
+  const bool asks =
+      !loss.running.empty() || (!loss.copies.empty() && context.screen().in_is_terminal);
+  if (asks && !line.Has("yes")) {
+    TRY(const bool sure,
+        terminal::Ask(context.screen(), QuestionOf(loss, context.screen()), false));
     if (!sure) return terminal::kNegative;
   }
   for (const std::string& name : line.words) {

@@ -51,6 +51,24 @@ base::Result<api::Listener> Listen(const ServeSettings& settings) {
   return api::Listener::On(settings.address, wanted);
 }
 
+// A directory with other people's files is not taken: whoever tidies it up would tidy up the pool.
+base::Result<void> IsForAPool(const std::string& data_dir) {
+  std::error_code error;
+  std::string other;
+  for (fs::directory_iterator entry(data_dir, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name == "pondage.sqlite" || name == "pki" || name == "address" || name == "environments")
+      return {};
+    if (name != "lost+found" && !name.starts_with('.')) other = name;
+  }
+  if (other.empty()) return {};  // what cannot be read, its first use says
+  return base::Fail(base::Kind::kInvalid, "PND-C002", "--data " + data_dir,
+                    fmt::format("holds other files ({}) and no pool: name a new or an empty "
+                                "directory",
+                                other));
+}
+
 std::string UrlOf(const std::string& address, std::uint16_t port) {
   const bool any = address == "0.0.0.0" || address == "::";
   const std::string host = any ? "127.0.0.1" : address;
@@ -65,6 +83,7 @@ std::string AddressFile(const std::string& data_dir) {
 }
 
 base::Result<Premises> FindPremises(const ServeSettings& settings) {
+  TRY_DO(IsForAPool(settings.data_dir));
   TRY(api::Listener listener, Listen(settings));
   Premises found{.listener = std::move(listener),
                  .url = "",

@@ -81,5 +81,17 @@ TEST_F(Start, WithAnyPortTheLastOneComesFirst) {
   EXPECT_EQ(again->url, last);
 }
 
+TEST_F(Start, TakesNoDirectoryOfOthers) {
+  const ServeSettings settings = Good();
+  const auto refused = [&] { return !FindPremises(settings); };
+  EXPECT_FALSE(refused()) << "it is made";
+  fs::create_directories(settings.data_dir + "/lost+found");
+  EXPECT_FALSE(refused()) << "a disk of its own";
+  fs::create_directory(settings.data_dir + "/src");
+  EXPECT_TRUE(refused()) << "a clone of some project";
+  fs::create_directory(settings.data_dir + "/pki");
+  EXPECT_FALSE(refused()) << "a pool, whatever else";
+}
+
 }  // namespace
 }  // namespace pondage::cmd
