@@ -111,6 +111,10 @@ bool LeavesAlive(const shim::Process& shim) {
 
 void KillTree(const shim::Process& shim) {
   KillAll([&shim] { return Killable(shim); });
+  // Who is in the kernel's hands cannot be waited for, but dies when it comes back: once its shim
+  // is gone, nobody would find it.
+  for (const shim::Process& process : shim::Below(shim.pid, shim::ReadProcesses()))
+    shim::Signal(process, SIGKILL);
   shim::Signal(shim, SIGKILL);
 }
 

@@ -41,6 +41,7 @@ class ShimRunner::Core {
         boot_id_(shim::BootId()),
         preparer_(std::make_shared<Preparer>(settings_.data_dir, settings_.bwrap)),
         starter_(settings_, *cgroups_, clock),
+        theirs_({.at_most = settings_.hanging_at_most}),
         sockets_(
             reactor_,
             [this](int connection, shim::State state) { OnState(connection, std::move(state)); },
@@ -103,6 +104,8 @@ class ShimRunner::Core {
     std::shared_ptr<std::atomic<bool>> forced = std::make_shared<std::atomic<bool>>(false);
     bool unwanted = false;  // nobody knows it: it ends without a word
     bool erase = false;
+    bool ending = false;                           // a thread kills what its shim left
+    bool nothing_left = false;                     // ... and found no more
     int removals = 0;                              // of its control group, tried in vain
     std::shared_ptr<CheckpointWatch> checkpoints;  // null: no directory
     bool looking = false;                          // there, on a thread that may hang
@@ -112,13 +115,14 @@ class ShimRunner::Core {
     int start = 0;
     std::int64_t order = 0;  // tells it from others of the same replica
     MakeLaunch make;         // handed on when its turn comes
+    std::int64_t since_ms = 0;
+    bool told = false;  // that it takes long
     std::optional<Prepared> prepared;
   };
   // A start for which a thread works, whether it is still wanted or not.
   struct Preparing {
     std::int64_t order = 0;
     std::shared_ptr<Touched> touched;
-    bool told = false;   // that it takes long
     bool erase = false;  // when it is over
   };
   // To this, for threads that may outlive it.
@@ -133,13 +137,14 @@ class ShimRunner::Core {
   void Drop(const std::string& uid);
   void Spawned(const std::string& uid, pid_t child);
   void Reap(int handle);
-  void Send(Errands::Work work);
+  void Send(Errands& errands, Errands::Work work);
   void LookAtErrands();
   static void Return(const std::shared_ptr<Gate>& gate, std::function<void(Core&)> closure);
   void Prepare(const std::string& uid);
   void OnPrepared(const std::string& uid, base::Result<Prepared> prepared);
   void Begin(const std::string& uid, std::int64_t order, int attempt);
   void LookAtStarts();
+  std::string WhatHolds(const std::string& uid) const;
   Replica& TakeOver(const std::string& uid, Replica replica);
   void OnState(int connection, shim::State state);
   void OnClosed(int connection);
@@ -192,7 +197,8 @@ class ShimRunner::Core {
   std::atomic<std::size_t> held_ = 0;  // size of replicas_
 
   const std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
-  Errands errands_;
+  Errands theirs_;                 // what touches paths of users, who can make it hang
+  Errands ours_{{.at_most = 64}};  // what ends and removes, which must not wait behind that
   Reactor reactor_;
   ShimSockets sockets_;
   ShimExec execs_;

@@ -100,9 +100,9 @@ void ShimRunner::Core::ForceWhenDue(const std::string& uid, Replica& replica) {
   if (late < settings_.stopped_ms || replica.forcing) return;
   replica.forcing = true;
   const bool heard = replica.connection >= 0 && (replica.told_started || replica.unwanted);
-  Send([gate = gate_, lock = ReplicaDir(settings_.data_dir, uid).File("lock"), uid,
-        start = replica.start, heard, forced = replica.forced,
-        long_late = late >= settings_.working_ms] {
+  Send(ours_, [gate = gate_, lock = ReplicaDir(settings_.data_dir, uid).File("lock"), uid,
+               start = replica.start, heard, forced = replica.forced,
+               long_late = late >= settings_.working_ms] {
     for (const shim::Process& shim : HoldersOf(lock)) {
       if (!IsStopped(shim) && heard && !(long_late && LeavesAlive(shim))) continue;
       *forced = true;
@@ -118,12 +118,25 @@ void ShimRunner::Core::ForceWhenDue(const std::string& uid, Replica& replica) {
 }
 
 // Of a shim that could not do it. False: not yet, and it is tried again: until then the replica
-// holds what it was given.
+// holds what it was given. On a thread of its own, since a look at a process can hang.
 bool ShimRunner::Core::EndRemnants(const std::string& uid, Replica& replica) {
   const auto spec = ReplicaDir(settings_.data_dir, uid).ReadSpec();
   if (!spec || spec->boot_id != boot_id_) return true;  // none of it can be there
   cgroups_->Kill(uid);
-  if (!KillRemnants(uid)) return false;
+  if (!replica.nothing_left) {
+    if (std::exchange(replica.ending, true)) return false;
+    Send(ours_, [gate = gate_, uid, start = replica.start] {
+      const bool gone = KillRemnants(uid);
+      Return(gate, [uid, start, gone](Core& core) {
+        Replica* const still = core.Find(uid);
+        if (still == nullptr || still->start != start) return;
+        still->ending = false;
+        still->nothing_left = gone;
+        if (gone) core.CheckEnded(uid);  // else the tick looks again
+      });
+    });
+    return false;
+  }
   // Who hid its mark is still in its group. A group that it divided is never empty: not for ever.
   if (cgroups_->Remove(uid) || ++replica.removals > kRemovals) return true;
   reactor_.After(kSoonMs, [this, uid] { CheckEnded(uid); });
@@ -156,8 +169,8 @@ void ShimRunner::Core::Settle(const std::string& uid, Replica& replica) {
 
 void ShimRunner::Core::LookForCheckpoints(const std::string& uid, Replica& replica) {
   if (std::exchange(replica.looking, true)) return;
-  Send([gate = gate_, watch = replica.checkpoints, uid, start = replica.start,
-        last = replica.settled] {
+  Send(theirs_, [gate = gate_, watch = replica.checkpoints, uid, start = replica.start,
+                 last = replica.settled] {
     auto saved = last ? watch->LastLook() : watch->Look();
     Return(gate, [uid, start, last, saved = std::move(saved)](Core& core) {
       core.OnLooked(uid, start, last, saved);

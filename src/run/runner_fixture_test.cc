@@ -11,6 +11,7 @@
 
 #include "run/log_files.h"
 #include "run/remnants.h"
+#include "run/replica_dir.h"
 #include "shim/process_tree.h"
 
 namespace pondage::run {
@@ -114,6 +115,16 @@ void RunnerTest::AwaitOutside(const std::function<bool()>& condition) {
 std::string RunnerTest::Log(const std::string& uid, int start) const {
   const auto chunk = LogFiles(data_).Read(uid, start, 0, 1 << 20);
   return chunk ? chunk->bytes : "(" + chunk.error().message + ")";
+}
+
+pid_t RunnerTest::ShimOf(const std::string& uid) const {
+  pid_t shim = 0;
+  AwaitOutside([&] {
+    const auto holders = HoldersOf(ReplicaDir(data_, uid).File("lock"));
+    if (!holders.empty()) shim = holders.front().pid;
+    return shim > 0;
+  });
+  return shim;
 }
 
 std::vector<pid_t> RunnerTest::Alive(const std::string& uid) {

@@ -74,6 +74,8 @@ class RunnerTest : public ::testing::Test {
   std::string Log(const std::string& uid, int start = 0) const;
   // Processes of that replica that are alive, by the mark in their environment.
   static std::vector<pid_t> Alive(const std::string& uid);
+  // Its shim, once there is one.
+  pid_t ShimOf(const std::string& uid) const;
 
   WallClock clock_;
   std::string data_;

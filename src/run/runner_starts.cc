@@ -36,14 +36,16 @@ base::Result<Prepared> PrepareSafely(Preparer& preparer, const std::string& uid,
 
 // ---- work that may hang
 
-void ShimRunner::Core::Send(Errands::Work work) {
-  if (errands_.Run(std::move(work)) && !std::exchange(watching_errands_, true)) {
+void ShimRunner::Core::Send(Errands& errands, Errands::Work work) {
+  if (errands.Run(std::move(work)) && !std::exchange(watching_errands_, true)) {
     reactor_.After(kErrandsMs, [this] { LookAtErrands(); });
   }
 }
 
 void ShimRunner::Core::LookAtErrands() {
-  watching_errands_ = errands_.Look();
+  const bool theirs = theirs_.Look();
+  const bool ours = ours_.Look();
+  watching_errands_ = theirs || ours;
   if (watching_errands_) reactor_.After(kErrandsMs, [this] { LookAtErrands(); });
 }
 
@@ -83,15 +85,16 @@ void ShimRunner::Core::Start(const std::string& uid, int start, MakeLaunch make)
       asked != waiting_.end() && asked->second.start >= start) {
     return;
   }
-  waiting_[uid] = {start, ++orders_, std::move(make), std::nullopt};
+  waiting_[uid] = {
+      .start = start, .order = ++orders_, .make = std::move(make), .since_ms = BoottimeMs()};
   if (!preparing_.contains(uid)) Prepare(uid);
 }
 
 void ShimRunner::Core::Prepare(const std::string& uid) {
   Waiting& waiting = waiting_.at(uid);
   Preparing& preparing = preparing_[uid] = {waiting.order, std::make_shared<Touched>()};
-  Send([gate = gate_, preparer = preparer_, touched = preparing.touched, uid, start = waiting.start,
-        make = std::exchange(waiting.make, nullptr)]() mutable {
+  Send(theirs_, [gate = gate_, preparer = preparer_, touched = preparing.touched, uid,
+                 start = waiting.start, make = std::exchange(waiting.make, nullptr)]() mutable {
     std::shared_ptr<base::Result<Prepared>> result;
     {
       const Touched::Listening listening(*touched);
@@ -189,28 +192,34 @@ void ShimRunner::Core::Refuse(port::NotStarted refusal) {
   Emit(std::move(refusal));
 }
 
+// What a start waits for that was not prepared yet: its own thread may hang, that of a start before
+// it, or all threads there are.
+std::string ShimRunner::Core::WhatHolds(const std::string& uid) const {
+  const auto preparing = preparing_.find(uid);
+  if (preparing == preparing_.end() || preparing->second.touched->began_ms() == 0)
+    return "what other starts need";
+  std::string what = preparing->second.touched->what();
+  return what.empty() ? "a file system that its start needs" : what;
+}
+
 // What does not answer is told of, and given up in the end: its thread is lost, not the replica.
 void ShimRunner::Core::LookAtStarts() {
   const std::int64_t now = BoottimeMs();
-  for (auto& [uid, preparing] : preparing_) {
-    const auto waiting = waiting_.find(uid);
-    const std::int64_t began = preparing.touched->began_ms();
-    if (began == 0 || waiting == waiting_.end() || waiting->second.order != preparing.order) {
-      continue;
-    }
-    std::string what = preparing.touched->what();
-    if (what.empty()) what = "a file system that its start needs";
-    const int start = waiting->second.start;
-    if (now - began >= settings_.give_up_after_ms) {
-      waiting_.erase(waiting);
-      Refuse(port::Refused(
-          uid, start,
-          {base::Kind::kUnavailable, "PND-R009", "",
-           what + " has not answered for " + std::to_string(settings_.give_up_after_ms / 1000) +
-               " s; the start was given up"}));
-    } else if (now - began >= settings_.tell_after_ms && !std::exchange(preparing.told, true)) {
-      Emit(port::Delayed{uid, start, what + " does not answer"});
-    }
+  std::vector<std::string> given_up;
+  for (auto& [uid, waiting] : waiting_) {
+    const std::int64_t age = now - waiting.since_ms;
+    if (waiting.prepared || age < settings_.tell_after_ms) continue;
+    if (!std::exchange(waiting.told, true))
+      Emit(port::Delayed{uid, waiting.start, WhatHolds(uid) + " does not answer"});
+    if (age >= settings_.give_up_after_ms) given_up.push_back(uid);
+  }
+  for (const std::string& uid : given_up) {
+    const int start = waiting_.extract(uid).mapped().start;
+    Refuse(port::Refused(
+        uid, start,
+        {base::Kind::kUnavailable, "PND-R009", "",
+         WhatHolds(uid) + " has not answered for " +
+             std::to_string(settings_.give_up_after_ms / 1000) + " s; the start was given up"}));
   }
   watching_starts_ = !preparing_.empty();
   if (watching_starts_) {

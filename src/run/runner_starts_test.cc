@@ -1,18 +1,13 @@
 // Starts whose preparing hangs, as a file system does whose server is away.
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/mount.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <filesystem>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <vector>
+#include <variant>
 
-#include "run/replica_dir.h"
 #include "run/runner_fixture_test.h"
 #include "run/touching.h"
 
@@ -22,7 +17,6 @@ namespace {
 using port::Delayed;
 using port::Exited;
 using port::NotStarted;
-using port::Saved;
 using port::Started;
 
 // A place where threads are held until it opens.
@@ -164,6 +158,55 @@ TEST_F(HangingStarts, AreToldOfAndGivenUp) {
   EXPECT_EQ(latch_->waiting(), 1);
 }
 
+// A start holds its GPUs from its order on, whoever's thread it is that hangs.
+TEST_F(HangingStarts, BehindAHangingOneAreToldOfAndGivenUp) {
+  settings_.tell_after_ms = 20;
+  settings_.give_up_after_ms = 300;
+  settings_.hanging_at_most = 2;
+  Restart();
+  const auto await_end = [&](const std::string& uid, int start, const std::string& what) {
+    EXPECT_THAT(Await<NotStarted>(uid, static_cast<std::size_t>(start)).message,
+                ::testing::HasSubstr(what + " has not answered"));
+    const std::lock_guard lock(mutex_);
+    const auto told = std::ranges::count_if(readings_, [&](const port::Reading& reading) {
+      const auto* const delayed = std::get_if<Delayed>(&reading);
+      return delayed != nullptr && delayed->uid == uid && delayed->start == start &&
+             delayed->message == what + " does not answer";
+    });
+    EXPECT_EQ(told, 1) << uid << " " << start;
+  };
+  auto again = Shell("again", "touch " + data_ + "/ran");
+  for (; again.start < 3; ++again.start) {  // each behind the first
+    StartHanging(again);
+    AwaitHanging(1);
+    await_end("again", again.start, "/mnt/away");
+  }
+  StartHanging(Shell("other", "true"));
+  AwaitHanging(2);  // all threads that there may be
+  StartHanging(Shell("queued", "touch " + data_ + "/ran"));
+  await_end("queued", 0, "what other starts need");
+  latch_->Open();
+  AwaitHanging(0);
+  Start(Shell("after", "true"));
+  Await<Exited>("after");
+  EXPECT_FALSE(std::filesystem::exists(data_ + "/ran"));
+}
+
+TEST_F(HangingStarts, HoldUpNoEnd) {
+  settings_.hanging_at_most = 1;
+  settings_.stopped_ms = 200;
+  Restart();
+  StartHanging(Shell("hangs", "true"));
+  AwaitHanging(1);
+  Start(Shell("queued", "true"));
+  runner_->Kill("hangs");
+  runner_->Kill("queued");
+  Await<NotStarted>("queued");
+  std::filesystem::create_directories(data_ + "/replicas/erased");
+  runner_->Erase("erased");
+  AwaitOutside([&] { return !std::filesystem::exists(data_ + "/replicas/erased"); });
+}
+
 TEST_F(HangingStarts, DoNotKeepTheServerFromEndingNorTheNextFromStartingThem) {
   StartHanging(Shell("kept", "exit 6"));
   AwaitHanging(1);
@@ -192,91 +235,6 @@ TEST_F(HangingStarts, ErrorsAndExceptionsAreTold) {
     throw std::filesystem::filesystem_error("stale file handle", std::error_code());
   });
   EXPECT_THAT(Await<NotStarted>("thrown").message, ::testing::HasSubstr("stale file handle"));
-}
-
-// A real file system that never answers: FUSE without anybody behind it.
-class DeadMount {
- public:
-  explicit DeadMount(std::string path) : path_(std::move(path)) {
-    std::filesystem::create_directories(path_);
-    device_ = Descriptor(open("/dev/fuse", O_RDWR | O_CLOEXEC));
-    const std::string options =
-        "fd=" + std::to_string(device_.get()) + ",rootmode=40000,user_id=0,group_id=0";
-    mounted_ = device_ && mount("dead", path_.c_str(), "fuse", 0, options.c_str()) == 0;
-  }
-  ~DeadMount() { Revive(); }
-  void Revive() {  // all that hangs there is told that it is gone
-    device_ = Descriptor();
-    if (std::exchange(mounted_, false)) umount2(path_.c_str(), MNT_DETACH);
-  }
-  bool mounted() const { return mounted_; }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-  Descriptor device_;
-  bool mounted_ = false;
-};
-
-class DeadMountTest : public RunnerTest {
- protected:
-  DeadMountTest() : dead_(data_ + "-dead") {}
-  ~DeadMountTest() override {
-    dead_.Revive();
-    std::filesystem::remove(dead_.path());
-  }
-  DeadMount dead_;
-};
-
-TEST_F(DeadMountTest, ItsMountsHangAlone) {
-  if (!dead_.mounted()) GTEST_SKIP() << "only root mounts a FUSE file system by hand";
-  settings_.tell_after_ms = 20;
-  StartServer();
-  auto launch = Shell("away", "true");
-  launch.mounts = {{dead_.path(), "/data", false}};
-  Start(launch);
-  EXPECT_EQ(Await<Delayed>("away").message, dead_.path() + " does not answer");
-  Start(Shell("here", "exit 3"));
-  EXPECT_EQ(Await<Exited>("here").code, 3);
-  runner_->Kill("away");
-  Await<NotStarted>("away");
-  EndServer();  // its thread still hangs
-  StartServer();
-  Start(Shell("next", "exit 5"));
-  EXPECT_EQ(Await<Exited>("next").code, 5);
-}
-
-TEST_F(DeadMountTest, ACheckpointDirectoryThatDiesHoldsUpNoEnd) {
-  if (!dead_.mounted()) GTEST_SKIP() << "only root mounts a FUSE file system by hand";
-  settings_.last_look_ms = 200;
-  StartServer();
-  const std::string link = data_ + "/ckpt";
-  std::filesystem::create_directory(link + "-alive");
-  std::filesystem::create_symlink(link + "-alive", link);
-  auto launch = Shell("saver", "while [ ! -e " + data_ + "/go ]; do sleep 0.01; done; exit 42");
-  launch.checkpoint_dir = link;
-  auto other = Shell("other", "sleep 1000");
-  other.checkpoint_dir = link + "-alive";
-  Start(launch);
-  Start(other);
-  Await<Started>("saver");
-  Await<Started>("other");
-  std::filesystem::remove(link);  // its file system goes away under it
-  std::filesystem::create_symlink(dead_.path(), link);
-  Touch(data_ + "/go");
-  EXPECT_EQ(Await<Exited>("saver").code, 42);
-  Touch(other.checkpoint_dir + "/ckpt-7");
-  EXPECT_EQ(Await<Saved>("other").step, 7) << "others are still looked at";
-  auto again = launch;
-  again.start = 1;
-  runner_->Forget("saver", 0);
-  Start(again);  // looks there first, and hangs alone
-  Start(Shell("here", "exit 3"));
-  EXPECT_EQ(Await<Exited>("here").code, 3);
-  runner_->Kill("saver");
-  EXPECT_EQ(Await<NotStarted>("saver").start, 1);
-  runner_->Kill("other");
-  Await<Exited>("other");
 }
 
 }  // namespace

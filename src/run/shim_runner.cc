@@ -269,7 +269,7 @@ void ShimRunner::Core::Erase(const std::string& uid) {
     return;
   }
   Drop(uid);
-  Send([directory, volumes = settings_.data_dir + "/volumes/" + uid] {
+  Send(ours_, [directory, volumes = settings_.data_dir + "/volumes/" + uid] {
     directory.Erase();
     std::error_code ignored;
     std::filesystem::remove_all(volumes, ignored);

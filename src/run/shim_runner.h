@@ -3,7 +3,7 @@
 // Thread rule: port::Runner's; Running() and Limits() from any thread. Calls are queued for one
 // thread of its own, which starts shims, talks to them and reads what they left on disk, and which
 // touches no path of a user's: what may hang (preparing starts, looking for checkpoints, removing
-// directories) is done on further threads, which the destructor does not wait for when they do.
+// directories) is done on further threads, for which the destructor waits a second or two at most.
 // Invariants:
 //   1. A replica is alive exactly as long as its lock is held; that is asked, never guessed.
 //   2. What is known after a restart is what the directories say; memory only saves asking, and
@@ -29,6 +29,8 @@ struct RunnerSettings {
   // How long a start may be prepared before that is told of, and before it is given up.
   std::int64_t tell_after_ms = 5'000;
   std::int64_t give_up_after_ms = 120'000;
+  // How many threads the file systems of users may take at most.
+  std::size_t hanging_at_most = 256;
   // How long the end of a replica waits for the last look into its checkpoint directory.
   std::int64_t last_look_ms = 10'000;
   // How long after a deadline a shim may take before the server ends its replica itself: one that

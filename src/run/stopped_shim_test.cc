@@ -17,9 +17,9 @@
 #include <string_view>
 #include <thread>
 
-#include "run/remnants.h"
 #include "run/replica_dir.h"
 #include "run/runner_fixture_test.h"
+#include "shim/process_tree.h"
 
 namespace pondage::run {
 namespace {
@@ -44,15 +44,6 @@ class StoppedShim : public RunnerTest {
     runner_->Adopt({});
   }
 
-  pid_t ShimOf(const std::string& uid) {
-    pid_t shim = 0;
-    AwaitOutside([&] {
-      const auto holders = HoldersOf(ReplicaDir(data_, uid).File("lock"));
-      if (!holders.empty()) shim = holders.front().pid;
-      return shim > 0;
-    });
-    return shim;
-  }
   void AwaitState(pid_t pid, char state) {
     AwaitOutside([&] {
       const auto process = shim::ReadProcess(pid);
