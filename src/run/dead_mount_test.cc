@@ -75,6 +75,22 @@ TEST_F(DeadMountTest, ItsMountsHangAlone) {
   EXPECT_EQ(Await<Exited>("next").code, 5);
 }
 
+TEST_F(DeadMountTest, WhereItStartsIsLookedAtBeforeItsShimGoesThere) {
+  if (!dead_.mounted()) GTEST_SKIP() << "only root mounts a FUSE file system by hand";
+  settings_.tell_after_ms = 20;
+  auto place = Shell("place", "true");
+  place.working_dir = dead_.path() + "/code";
+  auto program = Shell("program", "true");
+  program.argv = {dead_.path() + "/train"};
+  for (const auto& launch : {place, program}) {
+    StartServer();
+    Start(launch);
+    EXPECT_THAT(Await<Delayed>(launch.uid).message, ::testing::StartsWith(dead_.path()));
+    runner_->Kill(launch.uid);
+    Await<NotStarted>(launch.uid);
+  }
+}
+
 TEST_F(DeadMountTest, ACheckpointDirectoryThatDiesHoldsUpNoEnd) {
   if (!dead_.mounted()) GTEST_SKIP() << "only root mounts a FUSE file system by hand";
   settings_.last_look_ms = 200;

@@ -10,6 +10,18 @@
 
 namespace pondage::run {
 
+namespace {
+
+// A shim that went there while it hangs could not be ended.
+void LookAt(const std::string& path) {
+  if (!path.starts_with('/')) return;
+  const Touching touching(path);
+  struct stat ignored{};
+  stat(path.c_str(), &ignored);
+}
+
+}  // namespace
+
 base::Result<Prepared> Preparer::Prepare(const std::string& uid, int start,
                                          const port::Runner::MakeLaunch& make) {
   Prepared prepared;
@@ -22,6 +34,8 @@ base::Result<Prepared> Preparer::Prepare(const std::string& uid, int start,
     return base::Fail(base::Kind::kUnavailable, "PND-R007", directory.path(), "cannot be made");
   }
   TRY(prepared.mounts, Mounts(launch, directory));
+  LookAt(launch.working_dir);
+  if (!launch.argv.empty()) LookAt(launch.argv.front());
   std::optional<Rights> rights;
   {
     const Touching touching("the database of users and groups");

@@ -116,6 +116,7 @@ std::optional<StartFailure> Take(Volume& volume) {
 
 // Makes what is missing on the way to it, and it. Each step is taken from the directory before it.
 void MakeTarget(const std::string& target, bool directory) {
+  umask(022);  // the program must get there, whatever the server's is; it has this one, too
   File at(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
   std::string_view rest = target;
   while (at && !rest.empty()) {

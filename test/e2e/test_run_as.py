@@ -200,10 +200,10 @@ class RunAs(unittest.TestCase):
         self.pool.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "words"}, "data": {"a": "alpha"}})
         self.pool.apply({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "key"}, "stringData": {"k": "hush"}})
         said = self.output(
-            "volumes", "cat /words/a /key/k; echo kept >/out/file; echo x >/scratch/y && stat -c %U /scratch/y",
+            "volumes", "cat /words/a /key/k; echo kept >/out/file; cd /not/there/yet; echo x >y && stat -c %U y",
             volumes=[{"name": "out", "persistentVolumeClaim": {"claimName": "results"}}, {"name": "tmp", "emptyDir": {}},
                      {"name": "words", "configMap": {"name": "words"}}, {"name": "key", "secret": {"secretName": "key"}}],
-            mounts=[{"name": "out", "mountPath": "/out", "subPath": "run/1"}, {"name": "tmp", "mountPath": "/scratch"},
+            mounts=[{"name": "out", "mountPath": "/out", "subPath": "run/1"}, {"name": "tmp", "mountPath": "/not/there/yet"},
                     {"name": "words", "mountPath": "/words"}, {"name": "key", "mountPath": "/key"}])
         self.assertEqual(said, f"alphahush{self.name}\n")
         uid = self.pool.kubectl("get", "pvc", "results", "-o", "jsonpath={.metadata.uid}").stdout
