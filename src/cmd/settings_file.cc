@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <vector>
+#include "grammar/nearest.h"
 
 namespace pondage::cmd {
 namespace {
@@ -15,27 +14,9 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
-// How many letters must be put in, left out or changed.
-std::size_t Distance(std::string_view one, std::string_view other) {
-  std::vector<std::size_t> row(other.size() + 1);
-  for (std::size_t k = 0; k < row.size(); ++k) row[k] = k;
-  for (std::size_t i = 0; i < one.size(); ++i) {
-    std::size_t corner = row[0];
-    row[0] = i + 1;
-    for (std::size_t k = 0; k < other.size(); ++k) {
-      const std::size_t changed = corner + (one[i] == other[k] ? 0 : 1);
-      corner = row[k + 1];
-      row[k + 1] = std::min({changed, row[k] + 1, corner + 1});
-    }
-  }
-  return row.back();
-}
-
 std::string Near(std::string_view key, const std::set<std::string, std::less<>>& names) {
-  const auto nearest = std::ranges::min_element(
-      names, {}, [key](const std::string& name) { return Distance(key.substr(0, 64), name); });
-  if (nearest == names.end() || Distance(key.substr(0, 64), *nearest) > 3) return "";
-  return fmt::format("; did you mean \"{}\"?", *nearest);
+  const std::string nearest = grammar::Nearest(key, {names.begin(), names.end()});
+  return nearest.empty() ? "" : fmt::format("; did you mean \"{}\"?", nearest);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "grammar/nearest.h"
 #include "terminal/text.h"
 
 namespace pondage::grammar {
@@ -38,37 +39,6 @@ void AddFlag(CLI::App& app, const Flag& flag, Invocation& line) {
       ->expected(1)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-}
-
-int Distance(std::string_view a, std::string_view b) {
-  std::vector<int> row(b.size() + 1);
-  for (std::size_t j = 0; j < row.size(); ++j) row[j] = static_cast<int>(j);
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    int diagonal = row[0];
-    row[0] = static_cast<int>(i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const int replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
-// The nearest of `names` to what was typed, when it is near enough to be meant.
-std::string Nearest(std::string_view typed, const std::vector<std::string>& names) {
-  std::string best;
-  int least = 3;
-  for (const std::string& name : names) {
-    const int distance = Distance(typed, name);
-    // Of short words nearly all are near each other: the first letter must be right.
-    if (distance > 1 && name.size() < 5 && !name.starts_with(typed.substr(0, 1))) continue;
-    if (distance < least) {
-      least = distance;
-      best = name;
-    }
-  }
-  return best;
 }
 
 std::vector<std::string> CommandNames() {
