@@ -8,6 +8,8 @@
 #include <map>
 #include <mutex>
 
+#include "terminal/text.h"
+
 namespace pondage::client {
 namespace {
 
@@ -63,6 +65,24 @@ base::Result<std::vector<json::value>> ListAll(Client& client, const std::string
     if (next.empty()) return all;
   }
   return base::Fail(base::Kind::kCorrupt, "PND-C012", target, "the list does not end");
+}
+
+std::string ThereAre(Client& client, const std::string& collection) {
+  const auto all = ListAll(client, collection);
+  if (!all) return "";
+  std::vector<std::string> names;
+  names.reserve(all->size());
+  for (const json::value& each : *all) names.push_back(Text(each, {"metadata", "name"}));
+  return "\nthere are: " + (names.empty() ? "none" : terminal::Join(names, ", "));
+}
+
+base::Result<void> CheckNamed(Client& client, const std::string& collection, std::string_view kind,
+                              const std::string& name, const std::string& id) {
+  const auto object = client.Get(collection + "/" + PercentEncode(name));
+  if (object || object.error().kind != base::Kind::kNotFound) return {};
+  return base::Fail(
+      base::Kind::kNotFound, id, name,
+      fmt::format("there is no {} \"{}\"{}", kind, name, ThereAre(client, collection)));
 }
 
 namespace {

@@ -16,6 +16,7 @@
 namespace pondage::client {
 
 std::string TfJobPath(std::string_view space, std::string_view name = "");
+inline const std::string kQueues = "/apis/pondage.dev/v1alpha1/queues";
 std::string PodPath(std::string_view space, std::string_view name = "");
 // Selector for the Pods of a job, to stand behind `?` or `&`.
 std::string PodsOfJob(std::string_view job);
@@ -23,6 +24,13 @@ std::string PodsOfJob(std::string_view job);
 // All items of a collection, page by page; `version` of the first page when asked for.
 base::Result<std::vector<json::value>> ListAll(Client& client, const std::string& target,
                                                std::string* version = nullptr);
+
+// What there is, to stand behind an error about a name that is not: "\nthere are: a, b". Empty
+// where this account may not look.
+std::string ThereAre(Client& client, const std::string& collection);
+// kNotFound with `id` when the collection has no `kind` of that name. Who may not look passes.
+base::Result<void> CheckNamed(Client& client, const std::string& collection, std::string_view kind,
+                              const std::string& name, const std::string& id);
 
 // One change of a watched collection.
 struct Change {

@@ -112,14 +112,8 @@ std::string GpuState(const view::GpuView& gpu, const terminal::Screen& screen) {
 }
 
 base::Error NoNode(client::Client& client, const std::string& name) {
-  std::string why;
-  if (const auto nodes = client::ListAll(client, "/api/v1/nodes")) {
-    std::vector<std::string> names;
-    for (const json::value& node : *nodes)
-      names.push_back(client::Text(node, {"metadata", "name"}));
-    why = "\nthere are: " + terminal::Join(names, ", ");
-  }
-  return {Kind::kNotFound, "PND-C002", "", fmt::format("no node \"{}\"{}", name, why)};
+  return {Kind::kNotFound, "PND-C002", "",
+          fmt::format("no node \"{}\"{}", name, client::ThereAre(client, "/api/v1/nodes"))};
 }
 
 base::Result<int> ShowNode(Context& context, client::Client& client, const view::PoolView& pool,

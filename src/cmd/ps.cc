@@ -172,21 +172,6 @@ base::Result<int> WatchJobs(Context& context, const std::string& target, const F
   return terminal::kDone;
 }
 
-// Nobody stands in a queue that is not there: a fault of spelling.
-base::Result<void> CheckQueue(client::Client& client, const std::string& queue) {
-  const std::string path = "/apis/pondage.dev/v1alpha1/queues";
-  const auto object = client.Get(path + "/" + client::PercentEncode(queue));
-  if (object || object.error().kind != base::Kind::kNotFound) return {};
-  std::vector<std::string> names;
-  if (const auto queues = client::ListAll(client, path)) {
-    for (const json::value& each : *queues)
-      names.push_back(client::Text(each, {"metadata", "name"}));
-  }
-  return base::Fail(
-      base::Kind::kNotFound, "PND-C022", queue,
-      fmt::format("there is no queue \"{}\"\nthere are: {}", queue, terminal::Join(names, ", ")));
-}
-
 }  // namespace
 
 base::Result<int> PsMain(Context& context) {
@@ -211,7 +196,10 @@ base::Result<int> PsMain(Context& context) {
     return base::Fail(base::Kind::kNotFound, "PND-C008", "",
                       fmt::format("no job \"{}\" in namespace {}", filter.name, space));
   }
-  if (!filter.queue.empty() && jobs.empty()) TRY_DO(CheckQueue(*client, filter.queue));
+  if (!filter.queue.empty() && jobs.empty()) {
+    // Nobody stands in a queue that is not there: a fault of spelling.
+    TRY_DO(client::CheckNamed(*client, client::kQueues, "queue", filter.queue, "PND-C022"));
+  }
   Sort(jobs);
   const terminal::Screen& screen = context.screen();
   if (jobs.empty() &&

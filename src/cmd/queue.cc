@@ -18,7 +18,7 @@ namespace {
 using base::Fail;
 using base::Kind;
 
-constexpr const char* kQueues = "/apis/pondage.dev/v1alpha1/queues";
+using client::kQueues;
 constexpr const char* kGpu = "nvidia.com/gpu";
 constexpr int kDeepest = 20;
 
@@ -144,8 +144,7 @@ base::Result<int> ListQueues(Context& context, client::Client& client) {
 }
 
 base::Result<int> ShowQueue(Context& context, client::Client& client, const std::string& name) {
-  TRY(const json::value object,
-      client.Get(std::string(kQueues) + "/" + client::PercentEncode(name)));
+  TRY(const json::value object, client.Get(kQueues + "/" + client::PercentEncode(name)));
   const terminal::Screen& screen = context.screen();
   const QueueView queue = ViewQueue(object);
   if (const auto text = terminal::RenderOne(object, ItemOf(queue), screen)) {
@@ -233,7 +232,7 @@ base::Result<int> SetQueue(Context& context, client::Client& client,
     }
     TRY(spec[known->second], ValueOf(key, words[i].substr(equals + 1)));
   }
-  const std::string path = std::string(kQueues) + "/" + client::PercentEncode(words[1]);
+  const std::string path = kQueues + "/" + client::PercentEncode(words[1]);
   auto present = client.Get(path);
   const char* did = context.screen().Pick("changed", "已修改");
   if (present) {

@@ -13,6 +13,7 @@
 #include "client/manifest_file.h"
 #include "cmd/context.h"
 #include "cmd/mains.h"
+#include "manifest/annotations.h"
 #include "phrase/phrase.h"
 #include "submission/work_copy.h"
 #include "terminal/trouble.h"
@@ -22,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kWorkDir = "pondage.dev/workdir";
+using manifest::kWorkDir;
 
 // The images of a job by tag: what they stand for may have changed. One with a digest may not, and
 // a replica that names its interpreter itself runs with that one.

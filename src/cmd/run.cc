@@ -27,8 +27,6 @@ namespace {
 using base::Fail;
 using base::Kind;
 
-const std::string kQueues = "/apis/pondage.dev/v1alpha1/queues/";
-
 // One `pondage run`, from its flags to the job's end.
 class Run {
  public:
@@ -245,36 +243,18 @@ base::Result<std::optional<view::JobView>> Run::Earlier() {
 // A job may name a queue that is made later; whoever types one means one that is there.
 base::Result<void> Run::CheckQueue() {
   if (wish_.queue.empty()) return {};
-  auto object = client_->Get(kQueues + client::PercentEncode(wish_.queue));
-  // Who may not look at queues may still stand in one.
-  if (object || object.error().kind != Kind::kNotFound) return {};
-  TRY(const auto queues, client::ListAll(*client_, "/apis/pondage.dev/v1alpha1/queues"));
-  std::vector<std::string> names;
-  names.reserve(queues.size());
-  for (const json::value& queue : queues)
-    names.push_back(client::Text(queue, {"metadata", "name"}));
-  return Fail(Kind::kNotFound, "PND-C022", wish_.queue,
-              fmt::format("there is no queue \"{}\"\nthere are: {}", wish_.queue,
-                          terminal::Join(names, ", ")));
+  return client::CheckNamed(*client_, client::kQueues, "queue", wish_.queue, "PND-C022");
 }
 
 // A class that nobody made would count as none.
 base::Result<void> Run::CheckPriority() {
   if (wish_.priority.empty()) return {};
-  const std::string classes = "/apis/scheduling.k8s.io/v1/priorityclasses";
-  auto object = client_->Get(classes + "/" + client::PercentEncode(wish_.priority));
-  if (object || object.error().kind != Kind::kNotFound) return {};
-  std::vector<std::string> names;
-  if (const auto all = client::ListAll(*client_, classes)) {
-    for (const json::value& each : *all) names.push_back(client::Text(each, {"metadata", "name"}));
-  }
-  return Fail(Kind::kNotFound, "PND-C002", "",
-              fmt::format("there is no PriorityClass \"{}\"\nthere are: {}", wish_.priority,
-                          names.empty() ? "none" : terminal::Join(names, ", ")));
+  return client::CheckNamed(*client_, "/apis/scheduling.k8s.io/v1/priorityclasses", "PriorityClass",
+                            wish_.priority, "PND-C002");
 }
 
 std::string Run::QueueFacts(const std::string& queue) {
-  auto object = client_->Get(kQueues + client::PercentEncode(queue));
+  auto object = client_->Get(client::kQueues + "/" + client::PercentEncode(queue));
   if (!object) return {};
   const auto gpus = [&](client::Path path) { return client::Text(*object, path); };
   std::vector<std::string> facts;
