@@ -8,6 +8,7 @@
 
 #include <fstream>
 
+#include "base/test_directory.h"
 #include "port/memory_store.h"
 
 namespace pondage::agent {
@@ -20,13 +21,6 @@ using ::testing::IsEmpty;
 
 class ClaimsTest : public ::testing::Test {
  protected:
-  ClaimsTest() {
-    std::string name = "/tmp/pondage-claims-test-XXXXXX";
-    EXPECT_NE(mkdtemp(name.data()), nullptr);
-    data_ = name;
-  }
-  ~ClaimsTest() override { fs::remove_all(data_); }
-
   void Put(const std::string& name, const std::string& uid) {
     port::Batch batch;
     batch.changes.push_back(
@@ -38,7 +32,8 @@ class ClaimsTest : public ::testing::Test {
     std::ofstream(data_ / path) << "kept";
   }
 
-  fs::path data_;
+  const base::TestDirectory place_;
+  const fs::path data_ = place_.path();
   port::MemoryStore store_;
 };
 

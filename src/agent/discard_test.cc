@@ -8,17 +8,12 @@
 #include <string>
 
 #include "agent/test_no_threads.h"
+#include "base/test_directory.h"
 
 namespace pondage::agent {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path MakeFolder() {
-  std::string name = "/tmp/pondage-discard-test-XXXXXX";
-  EXPECT_NE(mkdtemp(name.data()), nullptr);
-  return name;
-}
 
 void MakeTree(const fs::path& tree) {
   fs::create_directories(tree / "deep");
@@ -31,7 +26,8 @@ bool Empties(const fs::path& folder) {
 }
 
 TEST(Discard, WhatIsDiscardedIsFoundNoMoreAndGoes) {
-  const fs::path folder = MakeFolder();
+  const base::TestDirectory place;
+  const fs::path folder = place.path();
   for (int i = 0; i < 50; ++i) {
     const fs::path tree = folder / std::to_string(i);
     MakeTree(tree);
@@ -39,13 +35,13 @@ TEST(Discard, WhatIsDiscardedIsFoundNoMoreAndGoes) {
     EXPECT_FALSE(fs::exists(tree));
   }
   EXPECT_TRUE(Empties(folder));
-  fs::remove(folder);
 }
 
 // A step of its own for each thing that may be wrong: what fails is told by the status.
 [[noreturn]] void DiscardWithoutThreads() {
   BecomeNobody();
-  const fs::path folder = MakeFolder();
+  const base::TestDirectory place;
+  const fs::path folder = place.path();
   for (const char* tree : {"a", "b", ".gone-before"}) MakeTree(folder / tree);
   if (!LetThreadsLack(true)) _exit(102);
   DiscardTree(folder / "a");

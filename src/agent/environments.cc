@@ -18,8 +18,8 @@
 #include "image/reference.h"
 #include "manifest/object.h"
 #include "manifest/pod.h"
-#include "run/replica_dir.h"
 #include "run/touching.h"
+#include "shim/descriptor.h"
 #include "shim/files.h"
 
 namespace pondage::agent {
@@ -56,8 +56,8 @@ base::Error Unusable(const std::string& prefix, const std::string& why) {
 std::optional<std::string> Ask(const std::string& python) {
   int pipe[2];
   if (pipe2(pipe, O_CLOEXEC) != 0) return std::nullopt;
-  const run::Descriptor output(pipe[0]);
-  run::Descriptor input(pipe[1]);
+  const shim::Descriptor output(pipe[0]);
+  shim::Descriptor input(pipe[1]);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
@@ -72,7 +72,7 @@ std::optional<std::string> Ask(const std::string& python) {
       posix_spawn(&child, python.c_str(), &actions, nullptr, argv.data(), environment.data());
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return std::nullopt;
-  input = run::Descriptor();
+  input = shim::Descriptor();
 
   std::string answer;
   std::array<char, 4096> block;
@@ -116,7 +116,7 @@ class FileLock {
   }
 
  private:
-  run::Descriptor file_;
+  shim::Descriptor file_;
 };
 
 base::Result<std::string> NameOf(std::string_view image) {

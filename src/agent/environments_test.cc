@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/test_directory.h"
+
 namespace pondage::agent {
 namespace {
 
@@ -15,13 +17,6 @@ using ::testing::HasSubstr;
 
 class EnvironmentsTest : public ::testing::Test {
  protected:
-  EnvironmentsTest() {
-    std::string name = "/tmp/pondage-env-test-XXXXXX";
-    EXPECT_NE(mkdtemp(name.data()), nullptr);
-    directory_ = name;
-  }
-  ~EnvironmentsTest() override { fs::remove_all(directory_); }
-
   std::string MakePython(const std::string& name, const std::string& script, bool venv = true) {
     const fs::path prefix = directory_ / name;
     fs::create_directories(prefix / "bin");
@@ -35,7 +30,8 @@ class EnvironmentsTest : public ::testing::Test {
                       R"(echo '{"python": "3.11.2", "tensorflow": "2.21.0", "keras": "3.15.1"}')");
   }
 
-  fs::path directory_;
+  const base::TestDirectory place_;
+  const fs::path directory_ = place_.path();
 };
 
 TEST_F(EnvironmentsTest, RemembersWhatServesAnImage) {

@@ -11,8 +11,9 @@
 #include <utility>
 
 #include "agent/pod_launcher.h"
-#include "run/replica_dir.h"
+#include "base/test_directory.h"
 #include "run/touching.h"
+#include "shim/descriptor.h"
 
 namespace pondage::agent {
 namespace {
@@ -22,9 +23,6 @@ namespace fs = std::filesystem;
 class HangingTest : public ::testing::Test {
  protected:
   HangingTest() {
-    std::string name = "/tmp/pondage-hanging-test-XXXXXX";
-    EXPECT_NE(mkdtemp(name.data()), nullptr);
-    directory_ = name;
     for (const char* inner : {"data", "venv/bin", "away"})
       fs::create_directories(directory_ / inner);
     fs::permissions(directory_, fs::perms(0755));
@@ -32,22 +30,19 @@ class HangingTest : public ::testing::Test {
     fs::permissions(directory_ / "venv/bin/python", fs::perms(0755));
     Mount();
   }
-  ~HangingTest() override {
-    Revive();
-    fs::remove_all(directory_);
-  }
+  ~HangingTest() override { Revive(); }
 
   std::string away() const { return directory_ / "away"; }
 
   // FUSE with nobody behind it.
   void Mount() {
-    device_ = run::Descriptor(open("/dev/fuse", O_RDWR | O_CLOEXEC));
+    device_ = shim::Descriptor(open("/dev/fuse", O_RDWR | O_CLOEXEC));
     const std::string options =
         "fd=" + std::to_string(device_.get()) + ",rootmode=40000,user_id=0,group_id=0,allow_other";
     mounted_ = device_ && mount("dead", away().c_str(), "fuse", 0, options.c_str()) == 0;
   }
   void Revive() {  // all that hangs there is told that it is gone
-    device_ = run::Descriptor();
+    device_ = shim::Descriptor();
     if (std::exchange(mounted_, false)) umount2(away().c_str(), MNT_DETACH);
   }
 
@@ -75,8 +70,9 @@ class HangingTest : public ::testing::Test {
     return hangs ? said : "";
   }
 
-  fs::path directory_;
-  run::Descriptor device_;
+  const base::TestDirectory place_;
+  const fs::path directory_ = place_.path();
+  shim::Descriptor device_;
   bool mounted_ = false;
 };
 

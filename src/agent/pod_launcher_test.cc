@@ -15,6 +15,7 @@
 
 #include "agent/replica_env.h"
 #include "agent/volumes.h"
+#include "base/test_directory.h"
 
 namespace pondage::agent {
 namespace {
@@ -31,14 +32,9 @@ std::string ReadText(const fs::path& path) {
 class LauncherTest : public ::testing::Test {
  protected:
   LauncherTest() {
-    std::string name = "/tmp/pondage-agent-test-XXXXXX";
-    EXPECT_NE(mkdtemp(name.data()), nullptr);
-    directory_ = name;
-    data_ = directory_ / "data";
     fs::create_directories(data_);
     MakePython(directory_ / "venv", R"({"python": "3.11.2", "tensorflow": "2.15.1", "keras": ""})");
   }
-  ~LauncherTest() override { fs::remove_all(directory_); }
 
   // A Python that answers as told.
   static void MakePython(const fs::path& prefix, const std::string& answer) {
@@ -73,8 +69,9 @@ class LauncherTest : public ::testing::Test {
             }};
   }
 
-  fs::path directory_;
-  fs::path data_;
+  const base::TestDirectory place_;
+  const fs::path directory_ = place_.path();
+  fs::path data_ = directory_ / "data";
 };
 
 std::string JobWithCopy(const fs::path& copy, const std::string& space = "ml") {

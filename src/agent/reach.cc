@@ -9,9 +9,9 @@
 #include <cstring>
 #include <optional>
 
-#include "run/replica_dir.h"
 #include "run/rights.h"
 #include "run/touching.h"
+#include "shim/descriptor.h"
 
 namespace pondage::agent {
 namespace {
@@ -33,7 +33,7 @@ Found Look(const std::optional<run::Rights>& rights, const std::string& path) {
   const run::Touching touching(path);
   const run::AsAccount account(rights);
   if (!account) return {std::nullopt, EPERM};
-  const run::Descriptor file(open(path.c_str(), O_PATH | O_CLOEXEC));
+  const shim::Descriptor file(open(path.c_str(), O_PATH | O_CLOEXEC));
   struct stat status{};
   if (!file || fstat(file.get(), &status) != 0) return {std::nullopt, errno};
   return {Reached{{status.st_dev, status.st_ino}, status.st_mode}, 0};
@@ -67,7 +67,7 @@ base::Result<void> MakeAs(const Account& account, const std::string& path, bool 
   const run::AsAccount as(RightsOf(account));
   if (!as) return refuse(EPERM);
   if (!directory) {
-    const run::Descriptor made(
+    const shim::Descriptor made(
         open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644));
     return made || errno == EISDIR ? base::Result<void>{} : refuse(errno);
   }

@@ -8,6 +8,7 @@
 #include <boost/json.hpp>
 #include <filesystem>
 
+#include "base/test_directory.h"
 #include "manifest/annotations.h"
 #include "manifest/object.h"
 #include "manifest/pod.h"
@@ -23,13 +24,6 @@ using ::testing::UnorderedElementsAre;
 
 class SweepTest : public ::testing::Test {
  protected:
-  SweepTest() {
-    std::string name = "/tmp/pondage-sweep-test-XXXXXX";
-    EXPECT_NE(mkdtemp(name.data()), nullptr);
-    data_ = name;
-  }
-  ~SweepTest() override { fs::remove_all(data_); }
-
   void Put(const std::string& kind, const std::string& name, const std::string& uid,
            const std::string& body) {
     port::Batch batch;
@@ -81,7 +75,8 @@ class SweepTest : public ::testing::Test {
     return Sweep(data_, store_, [this](const std::string& uid) { erased_.push_back(uid); }).Pass();
   }
 
-  fs::path data_;
+  const base::TestDirectory place_;
+  const fs::path data_ = place_.path();
   port::MemoryStore store_;
   std::vector<std::string> erased_;
 };

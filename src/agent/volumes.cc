@@ -15,8 +15,8 @@
 #include "agent/reach.h"
 #include "base/mount_target.h"
 #include "manifest/needs.h"
-#include "run/replica_dir.h"
 #include "run/touching.h"
+#include "shim/descriptor.h"
 #include "shim/files.h"
 
 namespace pondage::agent {
@@ -51,7 +51,7 @@ base::Result<void> MakeDirectory(const fs::path& path, const VolumePlace& place,
 }
 
 // What is made in it is the group's as well; where it is so already, nothing is touched.
-base::Result<void> Share(const run::Descriptor& directory, const fs::path& path,
+base::Result<void> Share(const shim::Descriptor& directory, const fs::path& path,
                          const VolumePlace& place) {
   struct stat status{};
   if (!place.group || !directory || fstat(directory.get(), &status) != 0) return {};
@@ -65,31 +65,31 @@ base::Result<void> Share(const run::Descriptor& directory, const fs::path& path,
       Unusable(path, "cannot be given to the group " + std::to_string(*place.group)));
 }
 
-run::Descriptor OpenDirectory(const fs::path& path) {
-  return run::Descriptor(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+shim::Descriptor OpenDirectory(const fs::path& path) {
+  return shim::Descriptor(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
 // `inner` below `root`, made where it lacks if `make`. Jobs can write there: a symbolic link on the
 // way would lead this account, which may be root, wherever they like.
 base::Result<port::FileId> FindInner(const fs::path& root, const fs::path& inner, bool make,
                                      const VolumePlace& place) {
-  run::Descriptor at(open(root.c_str(), O_PATH | O_CLOEXEC));
+  shim::Descriptor at(open(root.c_str(), O_PATH | O_CLOEXEC));
   struct stat status{};
   for (const fs::path& part : inner.lexically_normal()) {
     if (part.empty() || part == ".") continue;
     const bool made = make && mkdirat(at.get(), part.c_str(), 0755) == 0;
-    run::Descriptor next(openat(at.get(), part.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    shim::Descriptor next(openat(at.get(), part.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
     if (made && place.give &&
         fchownat(next.get(), "", place.account.user, place.account.group, AT_EMPTY_PATH) != 0) {
       return std::unexpected(Unusable(root / inner, "cannot be given to " + place.account.name));
     }
     if (made && place.group) {
-      const run::Descriptor open_to(
+      const shim::Descriptor open_to(
           openat(at.get(), part.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
       TRY_DO(Share(open_to, root / inner, place));
     }
     at = std::move(next);
-    if (at && fstat(at.get(), &status) == 0 && S_ISLNK(status.st_mode)) at = run::Descriptor();
+    if (at && fstat(at.get(), &status) == 0 && S_ISLNK(status.st_mode)) at = shim::Descriptor();
   }
   if (!at || fstat(at.get(), &status) != 0 || (make && !S_ISDIR(status.st_mode)))
     return std::unexpected(Unusable(root / inner, "passes through what is no directory"));
@@ -164,7 +164,7 @@ base::Result<fs::path> MakeData(const manifest::PodProgram::VolumeMount& mount,
 // Root's own, as long as no job's account had it, becomes the account's: a server that was told
 // later whose account jobs run under goes on with what it has.
 base::Result<void> GiveClaim(const fs::path& directory, const VolumePlace& place) {
-  const run::Descriptor file = OpenDirectory(directory);
+  const shim::Descriptor file = OpenDirectory(directory);
   struct stat status{};
   if (!file || fstat(file.get(), &status) != 0)
     return std::unexpected(Unusable(directory, "cannot be read"));
@@ -197,16 +197,15 @@ base::Result<fs::path> MakeSource(const manifest::PodProgram::VolumeMount& mount
   const fs::path own = fs::path(place.data_dir.given) / "volumes" / place.pod_uid;
   switch (mount.source) {
     case Source::kHostPath:
-      return fs::path(mount.host_path);  // see FindHostPath
+      return fs::path(mount.host_path);
     case Source::kEmptyDir: {
       const fs::path directory = own / ("empty-" + mount.name);
       TRY_DO(MakeDirectory(directory, place));
       TRY_DO(Share(OpenDirectory(directory), directory, place));
       return directory;
     }
-    case Source::kClaim: {
+    case Source::kClaim:
       return MakeClaim(mount, place, read);
-    }
     case Source::kConfigMap:
     case Source::kSecret: {
       const fs::path directory = own / ("data-" + std::to_string(number));

@@ -14,8 +14,8 @@
 
 #include "agent/access_list.h"
 #include "agent/discard.h"
-#include "run/replica_dir.h"
 #include "run/touching.h"
+#include "shim/descriptor.h"
 
 namespace pondage::agent {
 namespace {
@@ -34,7 +34,7 @@ bool IsGone(int error) {
 // Only what is its owner's, who may exchange files while they are walked over; and no file with a
 // second name, which may lie where the account has no business.
 bool GiveOne(int directory, const char* name, uid_t owner, const Account& account) {
-  const run::Descriptor file(openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  const shim::Descriptor file(openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
   struct stat status{};
   if (!file || fstat(file.get(), &status) != 0) return IsGone(errno);
   if (status.st_uid != owner) return true;
@@ -50,7 +50,7 @@ using Directory = std::unique_ptr<DIR, Closes>;
 
 // No link is followed, also not one that has taken the place of a directory.
 Directory Open(int at, const char* name) {
-  run::Descriptor file(openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  shim::Descriptor file(openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   Directory opened(file ? fdopendir(file.get()) : nullptr);
   if (opened) file.Release();
   return opened;

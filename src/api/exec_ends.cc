@@ -38,10 +38,6 @@ base::Result<void> Pipe(File& read, File& write, bool read_is_ours) {
 
 }  // namespace
 
-File::~File() {
-  if (fd_ >= 0) close(fd_);
-}
-
 base::Result<ExecEnds> ExecEnds::Pipes(bool in, bool out, bool err) {
   ExecEnds ends;
   if (in) TRY_DO(Pipe(ends.in, ends.to_in, false));

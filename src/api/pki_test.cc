@@ -8,6 +8,7 @@
 
 #include "api/private_file.h"
 #include "api/tokens.h"
+#include "base/test_directory.h"
 
 namespace pondage::api {
 namespace {
@@ -45,12 +46,8 @@ TEST(Pki, KubeconfigNamesPondage) {
 
 class Files : public ::testing::Test {
  protected:
-  Files() {
-    std::string name = (std::filesystem::temp_directory_path() / "pondage-api-XXXXXX").string();
-    folder = ::mkdtemp(name.data());
-  }
-  ~Files() override { std::filesystem::remove_all(folder); }
-  std::filesystem::path folder;
+  const base::TestDirectory place;
+  const std::filesystem::path folder = place.path();
 };
 
 TEST_F(Files, TokensAreKeptHashedAndPrivate) {

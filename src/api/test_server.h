@@ -21,6 +21,7 @@
 #include "api/server.h"
 #include "api/table.h"
 #include "api/tokens.h"
+#include "base/test_directory.h"
 #include "manifest/object.h"
 #include "port/memory_store.h"
 
@@ -292,22 +293,17 @@ struct TestServer : TestPorts {
                               .admit_tfjob = nullptr,
                               .metrics = [] { return std::string("up 1\n"); },
                               .exec = exec}};
-  std::filesystem::path folder;
+  const base::TestDirectory place;
+  const std::filesystem::path folder = place.path();
 
   explicit TestServer(port::Exec* programs = nullptr) : exec(programs) {
-    std::string name = (std::filesystem::temp_directory_path() / "pondage-api-XXXXXX").string();
-    folder = ::mkdtemp(name.data());
     const auto started = server.Start();
     EXPECT_TRUE(started) << (started ? "" : started.error().message);
     Write("kubeconfig", Kubeconfig(Url(), authority.certificate_pem, admin));
     Write("guest", Kubeconfig(Url(), authority.certificate_pem, guest, "team"));
     Write("ca.pem", authority.certificate_pem);
   }
-  ~TestServer() {
-    server.Stop();
-    std::error_code ignored;
-    std::filesystem::remove_all(folder, ignored);
-  }
+  ~TestServer() { server.Stop(); }
   std::string Url() const { return "https://127.0.0.1:" + std::to_string(server.port()); }
   static base::Instant RealNow() {
     return {std::chrono::duration_cast<std::chrono::milliseconds>(

@@ -11,6 +11,8 @@
 #include <mutex>
 #include <optional>
 
+#include "base/test_directory.h"
+
 namespace pondage::cmd {
 namespace {
 
@@ -48,8 +50,6 @@ class Answer {
 class OwnViewsTest : public ::testing::Test {
  protected:
   OwnViewsTest() {
-    std::string name = (fs::temp_directory_path() / "pondage-views-XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
     store_ = *store::SqliteStore::Open({.path = (folder_ / "store").string()});
     views_ = std::make_unique<OwnViews>(folder_.string(), *store_,
                                         [] { return std::vector<std::string>(); });
@@ -57,7 +57,6 @@ class OwnViewsTest : public ::testing::Test {
   ~OwnViewsTest() override {
     views_.reset();
     store_.reset();
-    fs::remove_all(folder_);
   }
 
   // A Python that says what it is only when LetGo() was called.
@@ -93,7 +92,8 @@ class OwnViewsTest : public ::testing::Test {
                R"({"image":")" + image + R"(","path":")" + prefix + "\"}", answer);
   }
 
-  fs::path folder_;
+  const base::TestDirectory place_;
+  const fs::path folder_ = place_.path();
   std::unique_ptr<store::SqliteStore> store_;
   std::unique_ptr<OwnViews> views_;
 };

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "agent/work_copies.h"
+#include "base/test_directory.h"
 #include "client/manifest_file.h"
 #include "submission/work_copy.h"
 
@@ -17,13 +18,9 @@ namespace fs = std::filesystem;
 class RunCopy : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "pondage-run-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    root_ = pattern;
     fs::create_directories(root_ / "src");
     std::ofstream(root_ / "src/train.py") << "pass\n";
   }
-  void TearDown() override { fs::remove_all(root_); }
 
   std::vector<std::string> Copies() const {
     std::vector<std::string> names;
@@ -32,7 +29,8 @@ class RunCopy : public ::testing::Test {
     return names;
   }
 
-  fs::path root_;
+  const base::TestDirectory place_;
+  const fs::path root_ = place_.path();
 };
 
 TEST_F(RunCopy, IsTheJobsUnderWhateverNameItIsAccepted) {

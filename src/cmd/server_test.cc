@@ -10,6 +10,7 @@
 
 #include "api/listener.h"
 #include "api/private_file.h"
+#include "base/test_directory.h"
 #include "cmd/premises.h"
 
 namespace pondage::cmd {
@@ -19,18 +20,12 @@ namespace fs = std::filesystem;
 
 class Start : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "pondage-start-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    root_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
   ServeSettings Good() const {
     return {.data_dir = (root_ / "data").string(), .port = 0, .virtual_gpus = "2"};
   }
 
-  fs::path root_;
+  const base::TestDirectory place_;
+  const fs::path root_ = place_.path();
 };
 
 TEST_F(Start, RefusedLeavesNothingBehind) {

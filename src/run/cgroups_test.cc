@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/test_directory.h"
 #include "run/runner_fixture_test.h"
 #include "shim/process_tree.h"
 
@@ -19,13 +20,9 @@ using port::Exited;
 class FakeTree : public ::testing::Test {
  protected:
   FakeTree() {
-    std::string name = "/tmp/pondage-cgroup-test-XXXXXX";
-    EXPECT_NE(mkdtemp(name.data()), nullptr);
-    root_ = name;
     place_.is_root = true;
     place_.name = "pool";
   }
-  ~FakeTree() override { fs::remove_all(root_); }
 
   void Files(const std::string& directory, const std::vector<std::string>& names) {
     fs::create_directories(root_ / directory);
@@ -37,7 +34,8 @@ class FakeTree : public ::testing::Test {
   }
   std::string Content(const std::string& file) const { return ReadText(root_ / file); }
 
-  fs::path root_;
+  const base::TestDirectory temporary_;
+  const fs::path root_ = temporary_.path();
   CgroupPlace place_;
 };
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "run/replica_dir.h"
 #include "run/runner_fixture_test.h"
+#include "shim/descriptor.h"
 #include "shim/process_tree.h"
 
 namespace pondage::run {
@@ -28,14 +28,14 @@ class DeadMount {
  public:
   explicit DeadMount(std::string path) : path_(std::move(path)) {
     std::filesystem::create_directories(path_);
-    device_ = Descriptor(open("/dev/fuse", O_RDWR | O_CLOEXEC));
+    device_ = shim::Descriptor(open("/dev/fuse", O_RDWR | O_CLOEXEC));
     const std::string options =
         "fd=" + std::to_string(device_.get()) + ",rootmode=40000,user_id=0,group_id=0";
     mounted_ = device_ && mount("dead", path_.c_str(), "fuse", 0, options.c_str()) == 0;
   }
   ~DeadMount() { Revive(); }
   void Revive() {  // all that hangs there is told that it is gone
-    device_ = Descriptor();
+    device_ = shim::Descriptor();
     if (std::exchange(mounted_, false)) umount2(path_.c_str(), MNT_DETACH);
   }
   bool mounted() const { return mounted_; }
@@ -43,7 +43,7 @@ class DeadMount {
 
  private:
   std::string path_;
-  Descriptor device_;
+  shim::Descriptor device_;
   bool mounted_ = false;
 };
 

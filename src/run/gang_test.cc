@@ -5,8 +5,8 @@
 
 #include <filesystem>
 
-#include "run/replica_dir.h"
 #include "run/runner_fixture_test.h"
+#include "shim/descriptor.h"
 
 namespace pondage::run {
 namespace {
@@ -24,7 +24,7 @@ class GangTest : public RunnerTest {
     return Program(uid, argv);
   }
   static int FreePort() {
-    const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const shim::Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in address{};
     address.sin_family = AF_INET;
     socklen_t size = sizeof(address);

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "run/replica_dir.h"
 #include "shim/files.h"
 #include "shim/log_writer.h"
 
@@ -100,12 +101,13 @@ base::Result<std::vector<LogFiles::Piece>> LogFiles::Open(const std::string& uid
   const std::string current = directory.File(std::to_string(start) + ".log");
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const std::vector<std::int64_t> begins = Rotated(directory.path(), start);
-    Descriptor newest(open(current.c_str(), O_RDONLY | O_CLOEXEC));
+    shim::Descriptor newest(open(current.c_str(), O_RDONLY | O_CLOEXEC));
     if (!newest && begins.empty()) return std::unexpected(Missing(uid, start));
 
     std::vector<Piece> pieces;
     for (const std::int64_t begin : begins) {
-      Descriptor file(open((current + "." + std::to_string(begin)).c_str(), O_RDONLY | O_CLOEXEC));
+      shim::Descriptor file(
+          open((current + "." + std::to_string(begin)).c_str(), O_RDONLY | O_CLOEXEC));
       if (!file) break;
       const std::int64_t size = SizeOf(file.get());
       pieces.push_back({begin, size, std::move(file)});

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "port/logs.h"
-#include "run/replica_dir.h"
+#include "shim/descriptor.h"
 
 namespace pondage::run {
 
@@ -29,7 +29,7 @@ class LogFiles : public port::Logs {
   struct Piece {
     std::int64_t begin = 0;
     std::int64_t size = 0;
-    Descriptor file;
+    shim::Descriptor file;
   };
 
   base::Result<std::vector<Piece>> Open(const std::string& uid, int start) const;

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/test_directory.h"
 #include "run/virtual_probe.h"
 
 namespace pondage::run {
@@ -21,16 +22,10 @@ class NvmlTest : public ::testing::Test {
     handle_ = dlopen(library_.c_str(), RTLD_NOW | RTLD_LOCAL);  // the same one that the probe gets
     EXPECT_NE(handle_, nullptr) << dlerror();
     reinterpret_cast<void (*)()>(dlsym(handle_, "FakeNvmlReset"))();
-    std::string name = "/tmp/pondage-nvml-test-XXXXXX";
-    EXPECT_NE(mkdtemp(name.data()), nullptr);
-    sys_ = name;
     fs::create_directories(sys_ / "bus/pci/devices/0000:3b:00.0");
     std::ofstream(sys_ / "bus/pci/devices/0000:3b:00.0/numa_node") << "1\n";
   }
-  ~NvmlTest() override {
-    dlclose(handle_);
-    fs::remove_all(sys_);
-  }
+  ~NvmlTest() override { dlclose(handle_); }
   void Set(const std::string& key, long value) {
     reinterpret_cast<void (*)(const char*, long)>(dlsym(handle_, "FakeNvmlSet"))(key.c_str(),
                                                                                  value);
@@ -48,7 +43,8 @@ class NvmlTest : public ::testing::Test {
 
   std::string library_;
   void* handle_;
-  fs::path sys_;
+  const base::TestDirectory place_;
+  const fs::path sys_ = place_.path();
 };
 
 TEST_F(NvmlTest, ReadsWhatTheDriverSays) {

@@ -6,14 +6,14 @@
 
 #include <cstdint>
 
-#include "run/replica_dir.h"
+#include "shim/descriptor.h"
 
 namespace pondage::run {
 namespace {
 
 bool IsTaken(int port) {
   if (port <= 0 || port > 65'535) return true;
-  const Descriptor listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const shim::Descriptor listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_ANY);

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "run/replica_dir.h"
+#include "shim/descriptor.h"
 #include "shim/files.h"
 
 namespace pondage::run {
@@ -88,7 +88,7 @@ bool KillRemnants(const std::string& uid) {
 std::vector<shim::Process> HoldersOf(const std::string& lock) {
   // As the kernel calls it, whatever links lead there. Nothing of other processes is touched, which
   // may have opened files that hang.
-  const Descriptor file(open(lock.c_str(), O_PATH | O_CLOEXEC));
+  const shim::Descriptor file(open(lock.c_str(), O_PATH | O_CLOEXEC));
   const std::string name = file ? LinkOf("/proc/self/fd/" + std::to_string(file.get())) : "";
   std::vector<shim::Process> holders;
   if (name.empty()) return holders;

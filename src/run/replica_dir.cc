@@ -28,19 +28,6 @@ struct flock WholeFile() {
 
 }  // namespace
 
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  std::swap(number_, other.number_);
-  return *this;
-}
-
-Descriptor::~Descriptor() {
-  if (number_ >= 0) close(number_);
-}
-
-int Descriptor::Release() {
-  return std::exchange(number_, -1);
-}
-
 bool ReplicaDir::IsName(std::string_view uid) {
   return !uid.empty() && uid.size() <= 100 && uid.front() != '-' &&
          std::ranges::all_of(uid, [](char c) {
@@ -97,15 +84,15 @@ void ReplicaDir::ForgetEnds() const {
   for (const char* const name : {"exit", "taken"}) unlink(File(name).c_str());
 }
 
-Descriptor ReplicaDir::TakeLock() const {
-  Descriptor file(open(File("lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+shim::Descriptor ReplicaDir::TakeLock() const {
+  shim::Descriptor file(open(File("lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   struct flock lock = WholeFile();
-  if (!file || fcntl(file.get(), F_OFD_SETLK, &lock) != 0) return Descriptor();
+  if (!file || fcntl(file.get(), F_OFD_SETLK, &lock) != 0) return shim::Descriptor();
   return file;
 }
 
 bool ReplicaDir::IsLocked() const {
-  const Descriptor file(open(File("lock").c_str(), O_RDWR | O_CLOEXEC));
+  const shim::Descriptor file(open(File("lock").c_str(), O_RDWR | O_CLOEXEC));
   struct flock lock = WholeFile();
   return file && fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }

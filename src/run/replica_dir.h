@@ -9,25 +9,10 @@
 #include <string>
 #include <string_view>
 
+#include "shim/descriptor.h"
 #include "shim/wire.h"
 
 namespace pondage::run {
-
-// A descriptor that closes itself.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(other.Release()) {}
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  ~Descriptor();
-
-  int get() const { return number_; }
-  explicit operator bool() const { return number_ >= 0; }
-  int Release();
-
- private:
-  int number_;
-};
 
 class ReplicaDir {
  public:
@@ -55,7 +40,7 @@ class ReplicaDir {
 
   // An open file description that holds the lock until its last duplicate is closed. None: a shim
   // of this replica lives (or the directory is missing).
-  Descriptor TakeLock() const;
+  shim::Descriptor TakeLock() const;
   bool IsLocked() const;
 
  private:

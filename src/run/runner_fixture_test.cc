@@ -37,14 +37,11 @@ base::Instant WallClock::Now() const {
   return {std::chrono::duration_cast<std::chrono::milliseconds>(now).count()};
 }
 
-RunnerTest::RunnerTest(const std::string& below) {
-  std::string name = below + "/pondage-run-test-XXXXXX";
-  EXPECT_NE(mkdtemp(name.data()), nullptr);
-  data_ = name;
+RunnerTest::RunnerTest(const std::string& below) : directory_(below), data_(directory_.path()) {
   settings_.data_dir = data_;
   settings_.shim = std::string(PONDAGE_BIN_DIR) + "/pondage-shim";
   place_ = ThisMachine();
-  place_.name = std::filesystem::path(name).filename();
+  place_.name = std::filesystem::path(data_).filename();
   StartServer();
 }
 
@@ -68,7 +65,6 @@ RunnerTest::~RunnerTest() {
     rmdir(("/sys/fs/cgroup/" + std::string(controller) + "/" + place_.name).c_str());
   }
   rmdir(("/sys/fs/cgroup/" + place_.name).c_str());
-  std::filesystem::remove_all(data_);
 }
 
 void RunnerTest::StartServer() {

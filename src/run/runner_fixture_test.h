@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/test_directory.h"
 #include "port/clock.h"
 #include "run/shim_runner.h"
 
@@ -78,7 +79,8 @@ class RunnerTest : public ::testing::Test {
   pid_t ShimOf(const std::string& uid) const;
 
   WallClock clock_;
-  std::string data_;
+  const base::TestDirectory directory_;
+  const std::string data_;
   RunnerSettings settings_;  // of the next StartServer()
   CgroupPlace place_;        // ... too
   std::unique_ptr<ShimRunner> runner_;

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <utility>
 
-#include "run/replica_dir.h"
+#include "shim/descriptor.h"
 
 namespace pondage::run {
 namespace {
@@ -26,7 +26,7 @@ struct ShimExec::Call {
   std::int64_t id = 0;
   std::string uid;
   shim::Exec exec;
-  std::array<Descriptor, 3> streams;
+  std::array<shim::Descriptor, 3> streams;
   int connection = -1;  // it was sent there
 
   // Recursive, since `done` may let its own handle go.
@@ -79,7 +79,8 @@ std::unique_ptr<port::Exec::Handle> ShimExec::Start(port::ExecRequest request, D
   call->exec = {call->id, std::move(request.argv), request.terminal};
   const std::array given{request.in, request.out, request.err};
   for (std::size_t i = 0; i < given.size(); ++i) {
-    call->streams[i] = Descriptor(given[i] >= 0 ? given[i] : open("/dev/null", O_RDWR | O_CLOEXEC));
+    call->streams[i] =
+        shim::Descriptor(given[i] >= 0 ? given[i] : open("/dev/null", O_RDWR | O_CLOEXEC));
   }
   call->done = std::move(done);
   auto handle = std::make_unique<Held>(gate_, call);
@@ -105,7 +106,7 @@ void ShimExec::Try(std::int64_t id, std::int64_t until_ms) {
   const std::array streams{call.streams[0].get(), call.streams[1].get(), call.streams[2].get()};
   if (*connection >= 0 && sockets_.Send(*connection, command, streams)) {
     call.connection = *connection;
-    for (Descriptor& stream : call.streams) stream = Descriptor();
+    for (shim::Descriptor& stream : call.streams) stream = shim::Descriptor();
     return;
   }
   if (BoottimeMs() >= until_ms) {
@@ -153,7 +154,7 @@ void ShimExec::OnClosed(int connection) {
 
 void ShimExec::Finish(std::int64_t id, base::Result<port::ExecExit> result) {
   const std::shared_ptr<Call> call = calls_.at(id);
-  for (Descriptor& stream : call->streams) stream = Descriptor();
+  for (shim::Descriptor& stream : call->streams) stream = shim::Descriptor();
   Release(id);
   const std::lock_guard lock(call->mutex);
   if (Done done = std::exchange(call->done, nullptr)) done(std::move(result));

@@ -30,7 +30,7 @@ using port::Started;
 
 // One further program, our ends of its streams, and what became of it.
 struct Session {
-  Descriptor in, out, err;
+  shim::Descriptor in, out, err;
   std::optional<base::Result<port::ExecExit>> result;
   std::unique_ptr<port::Exec::Handle> handle;  // goes first: nothing is told behind it
 };
@@ -41,9 +41,9 @@ class ExecTest : public RunnerTest {
     auto session = std::make_unique<Session>();
     std::array<std::array<int, 2>, 3> pipes{};
     for (auto& pipe : pipes) EXPECT_EQ(pipe2(pipe.data(), O_CLOEXEC), 0);
-    session->in = Descriptor(pipes[0][1]);
-    session->out = Descriptor(pipes[1][0]);
-    session->err = Descriptor(pipes[2][0]);
+    session->in = shim::Descriptor(pipes[0][1]);
+    session->out = shim::Descriptor(pipes[1][0]);
+    session->err = shim::Descriptor(pipes[2][0]);
     Begin(*session, {uid, std::move(argv), pipes[0][0], pipes[1][1], pipes[2][1], false});
     return session;
   }
@@ -62,7 +62,7 @@ class ExecTest : public RunnerTest {
     return session.result.value_or(base::Fail(base::Kind::kUnavailable, "", "", "never came"));
   }
   // Until its end.
-  static std::string All(const Descriptor& from) {
+  static std::string All(const shim::Descriptor& from) {
     std::string text;
     std::array<char, 4096> bytes;
     while (true) {
@@ -71,7 +71,7 @@ class ExecTest : public RunnerTest {
       text.append(bytes.data(), static_cast<std::size_t>(size));
     }
   }
-  static void AwaitText(const Descriptor& from, const std::string& wanted) {
+  static void AwaitText(const shim::Descriptor& from, const std::string& wanted) {
     std::string text;
     std::array<char, 4096> bytes;
     while (!text.contains(wanted)) {
@@ -98,7 +98,7 @@ TEST_F(ExecTest, RunsInTheReplicasSurroundingsWithStreamsOfItsOwn) {
       "host", {"sh", "-c", "cat; pwd; echo $GREETING $PONDAGE_POD \"$1\"; echo bad >&2; exit 3",
                "name", "a b\n"});
   ASSERT_EQ(write(session->in.get(), "from us\n", 8), 8);
-  session->in = Descriptor();
+  session->in = shim::Descriptor();
   EXPECT_EQ(All(session->out), "from us\n/usr/lib\nhello host a b\n\n");
   EXPECT_EQ(All(session->err), "bad\n");
   const auto ended = Result(*session);
@@ -149,7 +149,7 @@ TEST_F(ExecTest, RefusesWhereNothingRuns) {
 
 TEST_F(ExecTest, HasATerminalThatControlsIt) {
   StartReplica("host");
-  const Descriptor master(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+  const shim::Descriptor master(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
   ASSERT_TRUE(grantpt(master.get()) == 0 && unlockpt(master.get()) == 0);
   std::array<char, 64> name{};
   ASSERT_EQ(ptsname_r(master.get(), name.data(), name.size()), 0);
@@ -269,14 +269,14 @@ TEST_F(ExecTest, OutputThatNobodyReadsHoldsUpNothing) {
 TEST_F(ExecTest, AnOlderShimCannot) {
   const ReplicaDir directory(data_, "old");
   ASSERT_TRUE(directory.Make());
-  const Descriptor lock = directory.TakeLock();  // as its shim would hold it
+  const shim::Descriptor lock = directory.TakeLock();  // as its shim would hold it
   shim::Spec spec;
   spec.uid = "old";
   spec.argv = {"true"};
   spec.boot_id = shim::BootId();
   ASSERT_TRUE(shim::ReplaceFile(directory.File("spec"), shim::Encode(spec)));
   runner_->Adopt({{"old", 0, ""}});
-  const Descriptor shim(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  const shim::Descriptor shim(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::strncpy(address.sun_path, (data_ + "/agent.sock").c_str(), sizeof(address.sun_path) - 1);
@@ -326,18 +326,18 @@ TEST_F(ExecTest, OddMessagesLeaveNothingBehindInTheShim) {
   EndServer();
 
   // We are the server that it finds next.
-  const Descriptor listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  const shim::Descriptor listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::strncpy(address.sun_path, (data_ + "/agent.sock").c_str(), sizeof(address.sun_path) - 1);
   unlink(address.sun_path);
   ASSERT_EQ(bind(listener.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
   ASSERT_EQ(listen(listener.get(), 1), 0);
-  const Descriptor peer(accept(listener.get(), nullptr, nullptr));
+  const shim::Descriptor peer(accept(listener.get(), nullptr, nullptr));
   ASSERT_TRUE(peer);
 
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-  const Descriptor closes(null);
+  const shim::Descriptor closes(null);
   shim::Command command;
   command.exec = shim::Exec{1, {"true"}, false};
   SendWith(peer.get(), "no record", {null, null, null});

@@ -331,7 +331,7 @@ TEST_F(RunnerTest, AStartUnseenWaitsForTheShimOfTheOneBeforeIt) {
 }
 
 TEST_F(RunnerTest, AsksForPortsBeforeTheStart) {
-  const Descriptor other(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const shim::Descriptor other(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -348,7 +348,7 @@ TEST_F(RunnerTest, AsksForPortsBeforeTheStart) {
 }
 
 void SendTo(const std::string& path, const std::string& message) {
-  const Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const shim::Descriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
@@ -398,13 +398,14 @@ double CpuSeconds() {
 
 TEST_F(RunnerTest, AShimThatCannotBeAcceptedNowIsAcceptedLater) {
   AwaitOutside([&] { return std::filesystem::exists(data_ + "/agent.sock"); });
-  const Descriptor shim(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  std::vector<Descriptor> filling;
+  const shim::Descriptor shim(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  std::vector<shim::Descriptor> filling;
   rlimit before{};
   getrlimit(RLIMIT_NOFILE, &before);
   const rlimit few{std::min<rlim_t>(before.rlim_cur, 256), before.rlim_max};
   setrlimit(RLIMIT_NOFILE, &few);
-  for (Descriptor one(dup(0)); one; one = Descriptor(dup(0))) filling.push_back(std::move(one));
+  for (shim::Descriptor one(dup(0)); one; one = shim::Descriptor(dup(0)))
+    filling.push_back(std::move(one));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::strncpy(address.sun_path, (data_ + "/agent.sock").c_str(), sizeof(address.sun_path) - 1);

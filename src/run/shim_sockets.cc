@@ -35,8 +35,8 @@ ShimSockets::~ShimSockets() {
 }
 
 bool ShimSockets::Listen(const std::string& directory) {
-  const Descriptor parent(open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  Descriptor listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  const shim::Descriptor parent(open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  shim::Descriptor listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!parent || !listener) return false;
   unlinkat(parent.get(), "agent.sock", 0);
   // Through the open directory, because a socket's path may have 107 bytes only.
@@ -55,7 +55,8 @@ bool ShimSockets::Listen(const std::string& directory) {
 
 void ShimSockets::Accept() {
   while (true) {
-    Descriptor connection(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    shim::Descriptor connection(
+        accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!connection && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
       // No descriptor is free: the one that waits would wake this thread for ever.
       reactor_.Unwatch(listener_.get());

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "run/reactor.h"
-#include "run/replica_dir.h"
+#include "shim/descriptor.h"
 #include "shim/wire.h"
 
 namespace pondage::run {
@@ -37,7 +37,7 @@ class ShimSockets {
   Reactor& reactor_;
   OnState on_state_;
   OnClosed on_closed_;
-  Descriptor listener_;
+  shim::Descriptor listener_;
   std::set<int> connections_;
 };
 

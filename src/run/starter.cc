@@ -18,19 +18,19 @@ namespace {
 
 constexpr int kLowestDescriptor = 10;  // above the numbers that a shim is given (see Spawn)
 
-Descriptor MoveUp(Descriptor descriptor) {
-  return Descriptor(fcntl(descriptor.get(), F_DUPFD_CLOEXEC, kLowestDescriptor));
+shim::Descriptor MoveUp(shim::Descriptor descriptor) {
+  return shim::Descriptor(fcntl(descriptor.get(), F_DUPFD_CLOEXEC, kLowestDescriptor));
 }
 
 // Words separated by zero bytes in a file of memory, as bubblewrap reads them.
-Descriptor Words(const std::vector<std::string>& words) {
-  Descriptor file(memfd_create("pondage-mounts", MFD_CLOEXEC));
+shim::Descriptor Words(const std::vector<std::string>& words) {
+  shim::Descriptor file(memfd_create("pondage-mounts", MFD_CLOEXEC));
   if (!file) return file;
   std::string bytes;
   for (const std::string& word : words) bytes.append(word).push_back('\0');
   if (write(file.get(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()) ||
       lseek(file.get(), 0, SEEK_SET) != 0) {
-    return Descriptor();
+    return shim::Descriptor();
   }
   return MoveUp(std::move(file));
 }
@@ -55,7 +55,8 @@ Starter::~Starter() {
   if (!short_sockets_.empty()) rmdir(short_sockets_.c_str());  // stays while a replica uses it
 }
 
-std::variant<pid_t, port::NotStarted> Starter::Start(const Prepared& prepared, Descriptor lock) {
+std::variant<pid_t, port::NotStarted> Starter::Start(const Prepared& prepared,
+                                                     shim::Descriptor lock) {
   const port::Launch& launch = prepared.launch;
   const ReplicaDir directory(settings_.data_dir, launch.uid);
   directory.ForgetEnds();
@@ -76,9 +77,9 @@ std::variant<pid_t, port::NotStarted> Starter::Start(const Prepared& prepared, D
   }
 
   Spawn spawn{{settings_.shim}, directory.path(), directory.File("shim.err"), -1, -1};
-  const Descriptor lock_high = MoveUp(std::move(lock));
+  const shim::Descriptor lock_high = MoveUp(std::move(lock));
   spawn.lock = lock_high.get();
-  Descriptor words;
+  shim::Descriptor words;
   if (!prepared.mounts.words.empty()) {
     words = Words(prepared.mounts.words);
     spawn.arguments = words.get();

@@ -26,7 +26,7 @@ class Starter {
 
   // The pid of the child (the shim, or the bubblewrap around it), or why there is none. `lock` is
   // the replica's; it stays taken by the child.
-  std::variant<pid_t, port::NotStarted> Start(const Prepared& prepared, Descriptor lock);
+  std::variant<pid_t, port::NotStarted> Start(const Prepared& prepared, shim::Descriptor lock);
 
  private:
   base::Result<shim::Spec> MakeSpec(const Prepared& prepared, const ReplicaDir& directory);

@@ -17,9 +17,10 @@
 #include <string_view>
 #include <thread>
 
-#include "run/replica_dir.h"
 #include "run/runner_fixture_test.h"
+#include "shim/descriptor.h"
 #include "shim/process_tree.h"
+#include "shim/wire.h"
 
 namespace pondage::run {
 namespace {
@@ -111,7 +112,7 @@ TEST_F(StoppedShim, ThatIsAtWorkInVainIsEndedWithItsProgram) {
   Start(Shell("vain", "true"));
   const std::string child = data_ + "/replicas/vain/child";
   AwaitOutside([&] { return ReadText(child).ends_with('\n'); });
-  const Descriptor link(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  const shim::Descriptor link(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::strncpy(address.sun_path, (data_ + "/agent.sock").c_str(), sizeof(address.sun_path) - 1);
@@ -189,7 +190,7 @@ TEST_F(StoppedShim, ThatLostItsConnectionHearsOfItsOrdersAgain) {
   for (const auto& entry :
        std::filesystem::directory_iterator("/proc/" + std::to_string(shim) + "/fd")) {
     const int number = std::stoi(entry.path().filename());
-    const Descriptor theirs(static_cast<int>(syscall(SYS_pidfd_getfd, handle, number, 0)));
+    const shim::Descriptor theirs(static_cast<int>(syscall(SYS_pidfd_getfd, handle, number, 0)));
     int type = 0;
     socklen_t size = sizeof(type);
     if (theirs && getsockopt(theirs.get(), SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&

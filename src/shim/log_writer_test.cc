@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "base/random.h"
+#include "base/test_directory.h"
 
 namespace pondage::shim {
 namespace {
@@ -21,13 +22,6 @@ namespace fs = std::filesystem;
 
 class LogWriterTest : public ::testing::Test {
  protected:
-  LogWriterTest() {
-    std::string name = "/tmp/pondage-log-test-XXXXXX";
-    EXPECT_NE(mkdtemp(name.data()), nullptr);
-    directory_ = name;
-  }
-  ~LogWriterTest() override { fs::remove_all(directory_); }
-
   std::string Name() const { return directory_ / "0"; }
 
   // Kept files by the offset of their first byte; the newest at `newest`.
@@ -55,7 +49,8 @@ class LogWriterTest : public ::testing::Test {
     return entries;
   }
 
-  fs::path directory_;
+  const base::TestDirectory place_;
+  const fs::path directory_ = place_.path();
 };
 
 // Files that cannot be made, as on a full disk, for as long as this lives.

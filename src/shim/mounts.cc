@@ -18,44 +18,27 @@
 #include <utility>
 #include <vector>
 
+#include "shim/descriptor.h"
+
 namespace pondage::shim {
 namespace {
 
-class File {
- public:
-  explicit File(long number = -1) : number_(static_cast<int>(number)) {}
-  File(File&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  File& operator=(File&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~File() {
-    const int error = errno;
-    if (number_ >= 0) close(number_);
-    errno = error;
-  }
-  explicit operator bool() const { return number_ >= 0; }
-  int get() const { return number_; }
-
- private:
-  int number_;
-};
-
 // By their numbers: not all C libraries that we build with have the calls of this file.
-File OpenWithoutLinks(const std::string& path) {
+Descriptor OpenWithoutLinks(const std::string& path) {
   open_how how{};
   how.flags = O_PATH | O_CLOEXEC;
   how.resolve = RESOLVE_NO_SYMLINKS;
-  return File(syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof(how)));
+  return Descriptor(
+      static_cast<int>(syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof(how))));
 }
 
-std::string NameOf(const File& file) {
+std::string NameOf(const Descriptor& file) {
   struct stat there{};
   if (fstat(file.get(), &there) != 0) return "";
   return std::to_string(there.st_dev) + " " + std::to_string(there.st_ino) + " ";
 }
 
-bool IsMountRoot(const File& file) {
+bool IsMountRoot(const Descriptor& file) {
   struct statx there{};
   return statx(file.get(), "", AT_EMPTY_PATH, STATX_TYPE, &there) == 0 &&
          (there.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
@@ -85,7 +68,7 @@ struct Volume {
   std::string source;  // "DEVICE INODE PATH"
   std::string target;
   bool read_only = false;
-  File tree = File();  // detached
+  Descriptor tree = Descriptor();  // detached
 };
 
 std::optional<Volume> Parse(std::string_view text) {
@@ -100,10 +83,11 @@ std::optional<Volume> Parse(std::string_view text) {
 std::optional<StartFailure> Take(Volume& volume) {
   const auto [name, path] = Halves(volume.source);
   const std::string source(path);
-  const File file(open(source.c_str(), O_PATH | O_CLOEXEC));
+  const Descriptor file(open(source.c_str(), O_PATH | O_CLOEXEC));
   if (!file || NameOf(file) != name) return Changed(volume.target);
-  volume.tree = File(syscall(SYS_open_tree, file.get(), "",
-                             OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE));
+  volume.tree = Descriptor(static_cast<int>(
+      syscall(SYS_open_tree, file.get(), "",
+              OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE)));
   mount_attr attributes{};
   attributes.attr_set =
       MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | (volume.read_only ? MOUNT_ATTR_RDONLY : 0);
@@ -116,8 +100,7 @@ std::optional<StartFailure> Take(Volume& volume) {
 
 // Makes what is missing on the way to it, and it. Each step is taken from the directory before it.
 void MakeTarget(const std::string& target, bool directory) {
-  umask(022);  // the program must get there, whatever the server's is; it has this one, too
-  File at(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  Descriptor at(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
   std::string_view rest = target;
   while (at && !rest.empty()) {
     rest.remove_prefix(std::min(rest.find_first_not_of('/'), rest.size()));
@@ -125,21 +108,23 @@ void MakeTarget(const std::string& target, bool directory) {
     rest.remove_prefix(part.size());
     if (part.empty()) return;
     if (rest.empty() && !directory) {
-      const File made(
+      const Descriptor made(
           openat(at.get(), part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
       return;
     }
     mkdirat(at.get(), part.c_str(), 0755);
-    at = File(openat(at.get(), part.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    at = Descriptor(openat(at.get(), part.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   }
 }
 
 std::optional<StartFailure> Put(const Volume& volume) {
   struct stat source{};
   if (fstat(volume.tree.get(), &source) != 0) return Cannot(volume.target, "mounted");
-  File target = OpenWithoutLinks(volume.target);
+  Descriptor target = OpenWithoutLinks(volume.target);
   if (!target && errno == ENOENT) {
+    const mode_t before = umask(022);  // the program must get there
     MakeTarget(volume.target, S_ISDIR(source.st_mode));
+    umask(before);
     target = OpenWithoutLinks(volume.target);
   }
   if (!target || syscall(SYS_move_mount, volume.tree.get(), "", target.get(), "",
@@ -159,7 +144,7 @@ std::optional<StartFailure> WhyNotExpected(const Spec& spec) {
   }
   for (const std::string& expected : spec.expected_files) {
     const auto [name, path] = Halves(expected);
-    const File there = OpenWithoutLinks(std::string(path));
+    const Descriptor there = OpenWithoutLinks(std::string(path));
     if (!there || NameOf(there) != name || !IsMountRoot(there)) return Changed(path);
   }
   return std::nullopt;

@@ -7,10 +7,10 @@
 #include <sstream>
 
 #include "base/random.h"
+#include "base/test_directory.h"
 #include "store/faulty_disk.h"
 #include "store/page_guard.h"
 #include "store/sqlite_store.h"
-#include "store/test_directory.h"
 
 namespace pondage::store {
 namespace {
@@ -87,7 +87,7 @@ std::vector<std::string> Interrogate(SqliteStore& store) {
 }
 
 TEST(Corruption, EveryAnswerIsTheTruthOrAnError) {
-  const TestDirectory directory;
+  const base::TestDirectory directory;
   const std::string path = directory.path() + "/store.db";
   std::vector<std::string> truth;
   {
@@ -133,7 +133,7 @@ TEST(Corruption, EveryAnswerIsTheTruthOrAnError) {
 
 // Without the page's sum: what the row's own finds when wrong bytes come from elsewhere.
 TEST(Corruption, ARowThatWasChangedIsNamed) {
-  const TestDirectory directory;
+  const base::TestDirectory directory;
   const std::string path = directory.path() + "/store.db";
   {
     const auto store = SqliteStore::Open({.path = path}).value();
@@ -165,7 +165,7 @@ TEST(Corruption, TablesThatDisagreeAreFound) {
       "DELETE FROM kind",
   };
   for (const char* damage : kDamages) {
-    const TestDirectory directory;
+    const base::TestDirectory directory;
     const std::string path = directory.path() + "/store.db";
     {
       const auto store = SqliteStore::Open({.path = path}).value();

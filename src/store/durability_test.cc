@@ -8,10 +8,10 @@
 #include <tuple>
 
 #include "base/random.h"
+#include "base/test_directory.h"
 #include "port/memory_store.h"
 #include "store/faulty_disk.h"
 #include "store/sqlite_store.h"
-#include "store/test_directory.h"
 
 namespace pondage::store {
 namespace {
@@ -81,7 +81,7 @@ void ExpectSound(const SqliteStore& store) {
 }
 
 void ExpectRefusesThenRecovers(FaultyDisk::Weather weather) {
-  const TestDirectory directory;
+  const base::TestDirectory directory;
   FaultyDisk disk(1);
   const Settings settings = SettingsOf(directory.path() + "/store.db", disk.vfs());
   auto store = MustOpen(settings);
@@ -114,7 +114,7 @@ TEST(Durability, AFailingSyncRefusesCommitsUntilItWorks) {
 TEST(Durability, FailuresAtAnyMomentLeaveTheStoreAsBefore) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const TestDirectory directory;
+    const base::TestDirectory directory;
     FaultyDisk disk(seed);
     const Settings settings = SettingsOf(directory.path() + "/store.db", disk.vfs());
     auto store = MustOpen(settings);
@@ -142,8 +142,8 @@ TEST(Durability, AfterAPowerLossExactlyTheCommittedPrefixIsThere) {
   int cuts = 0;
   for (std::uint64_t seed = 1; seed <= 120; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    const TestDirectory directory;
-    const TestDirectory image;
+    const base::TestDirectory directory;
+    const base::TestDirectory image;
     FaultyDisk disk(seed);
     Random random(seed);
     const int steps = seed % 4 == 0 ? 30 : 400;  // some while the file is being made
@@ -207,7 +207,7 @@ Revision CommitUntilKilled(const Settings& settings, useconds_t after_us) {
 }
 
 TEST(Durability, KilledAtRandomMoments) {
-  const TestDirectory directory;
+  const base::TestDirectory directory;
   const Settings settings = SettingsOf(directory.path() + "/store.db");
   Random random(20);
   for (int round = 0; round < 20; ++round) {

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "base/assert.h"
-#include "store/test_directory.h"
+#include "base/test_directory.h"
 
 namespace pondage::store {
 namespace {
@@ -228,8 +228,8 @@ void FaultyDisk::WriteImage() {
 
 // The disk itself must lose what was not synced, or the tests that use it prove nothing.
 TEST(FaultyDisk, LosesWhatWasNotSynced) {
-  const TestDirectory directory;
-  const TestDirectory image;
+  const base::TestDirectory directory;
+  const base::TestDirectory image;
   FaultyDisk disk(1);
   const std::string path = directory.path() + "/f";
   disk.Opened(path);

@@ -10,13 +10,13 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "store/test_directory.h"
+#include "base/test_directory.h"
 
 namespace pondage::store {
 namespace {
 
 TEST(LockFile, HasOneHolder) {
-  const TestDirectory directory;
+  const base::TestDirectory directory;
   const std::string path = directory.path() + "/lock";
   auto held = LockFile::Take(path);
   ASSERT_TRUE(held);
@@ -45,7 +45,7 @@ bool IsHeld(const std::string& path) {
 // As when the server is killed between the fork and the exec of a shim: the child lets go only
 // when it sees that the next server has come to the lock.
 TEST(LockFile, IsWaitedForWhereOnlyAChildOfADeadHolderHasIt) {
-  const TestDirectory directory;
+  const base::TestDirectory directory;
   const std::string path = directory.path() + "/lock";
   const pid_t next = getpid();
   std::array<int, 2> gate{};

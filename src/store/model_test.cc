@@ -8,10 +8,10 @@
 #include <set>
 
 #include "base/random.h"
+#include "base/test_directory.h"
 #include "port/memory_store.h"
 #include "store/faulty_disk.h"
 #include "store/sqlite_store.h"
-#include "store/test_directory.h"
 
 namespace pondage::store {
 namespace {
@@ -268,7 +268,7 @@ class Twins {
   }
 
   Random random_;
-  TestDirectory directory_;
+  base::TestDirectory directory_;
   FaultyDisk disk_{1};  // fair weather: it only spares the wait for a real one
   port::MemoryStore model_;
   std::unique_ptr<SqliteStore> real_;

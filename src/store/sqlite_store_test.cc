@@ -10,9 +10,9 @@
 #include <fstream>
 #include <thread>
 
+#include "base/test_directory.h"
 #include "store/page_guard.h"
 #include "store/schema.h"
-#include "store/test_directory.h"
 
 namespace pondage::store {
 namespace {
@@ -45,7 +45,7 @@ class SqliteStoreTest : public testing::Test {
   std::unique_ptr<Database> Raw(const std::string& path) {
     return Database::Open({.path = path, .vfs = GuardedVfs("").value()}).value();
   }
-  TestDirectory directory_;
+  base::TestDirectory directory_;
 };
 
 TEST_F(SqliteStoreTest, ASecondOpenerIsToldWhoHasIt) {

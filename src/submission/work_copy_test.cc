@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/test_directory.h"
 #include "client/kubeconfig.h"
 
 namespace pondage::submission {
@@ -16,13 +17,7 @@ namespace fs = std::filesystem;
 
 class WorkCopy : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "pondage-copy-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    root_ = pattern;
-    fs::create_directories(root_ / "src");
-  }
-  void TearDown() override { fs::remove_all(root_); }
+  void SetUp() override { fs::create_directories(root_ / "src"); }
 
   void Write(const std::string& path, const std::string& text) {
     fs::create_directories((root_ / "src" / path).parent_path());
@@ -30,7 +25,8 @@ class WorkCopy : public ::testing::Test {
   }
   std::string Source() const { return (root_ / "src").string(); }
 
-  fs::path root_;
+  const base::TestDirectory place_;
+  const fs::path root_ = place_.path();
 };
 
 TEST(Ignore, PatternsAsInGitignore) {

@@ -7,12 +7,13 @@
 
 #include "base/assert.h"
 
-namespace pondage::store {
+namespace pondage::base {
 
 class TestDirectory {
  public:
-  TestDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "pondage-store-XXXXXX").string();
+  explicit TestDirectory(
+      const std::filesystem::path& below = std::filesystem::temp_directory_path()) {
+    std::string name = (below / "pondage-test-XXXXXX").string();
     REQUIRE(mkdtemp(name.data()) != nullptr);
     path_ = name;
   }
@@ -28,4 +29,4 @@ class TestDirectory {
   std::string path_;
 };
 
-}  // namespace pondage::store
+}  // namespace pondage::base
