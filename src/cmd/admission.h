@@ -3,7 +3,7 @@
 //
 // Any thread. It looks at paths that submitters name, so it looks on threads of its own and waits
 // only so long: a job on a file system that does not answer is taken, and its start, which looks
-// again, says what hangs. Nobody who talks to the API waits for it.
+// again, says what hangs.
 #pragma once
 
 #include <atomic>

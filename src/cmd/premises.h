@@ -1,5 +1,6 @@
-// What `serve` can find out before it touches its data directory: that its address is free, and
-// that what its flags name is there. A start that is refused by it leaves nothing behind.
+// What `serve` can find out before it touches its data directory: that nobody else's files lie in
+// it, that its address is free, and that what its flags name is there. A start that is refused by
+// it leaves nothing behind.
 //
 // A value, made once at the start.
 #pragma once

@@ -123,6 +123,8 @@ class ShimRunner::Core {
   struct Preparing {
     std::int64_t order = 0;
     std::shared_ptr<Touched> touched;
+    // Nobody wants it any more: if its thread has not begun, it is not made.
+    std::shared_ptr<std::atomic<bool>> called_off;
     bool erase = false;  // when it is over
   };
   // To this, for threads that may outlive it.
@@ -143,6 +145,7 @@ class ShimRunner::Core {
   void Prepare(const std::string& uid);
   void OnPrepared(const std::string& uid, base::Result<Prepared> prepared);
   void Begin(const std::string& uid, std::int64_t order, int attempt);
+  void CallOff(const std::string& uid);
   void LookAtStarts();
   std::string WhatHolds(const std::string& uid) const;
   Replica& TakeOver(const std::string& uid, Replica replica);

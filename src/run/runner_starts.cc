@@ -24,7 +24,8 @@ std::int64_t BetweenLooks(const RunnerSettings& settings) {
 }
 
 base::Result<Prepared> PrepareSafely(Preparer& preparer, const std::string& uid, int start,
-                                     const port::Runner::MakeLaunch& make) {
+                                     const port::Runner::MakeLaunch& make, bool called_off) {
+  if (called_off) return base::Fail(base::Kind::kUnavailable, "PND-R007", "", "it was taken back");
   try {
     return preparer.Prepare(uid, start, make);
   } catch (const std::exception& trouble) {
@@ -85,6 +86,7 @@ void ShimRunner::Core::Start(const std::string& uid, int start, MakeLaunch make)
       asked != waiting_.end() && asked->second.start >= start) {
     return;
   }
+  CallOff(uid);
   waiting_[uid] = {
       .start = start, .order = ++orders_, .make = std::move(make), .since_ms = BoottimeMs()};
   if (!preparing_.contains(uid)) Prepare(uid);
@@ -92,13 +94,16 @@ void ShimRunner::Core::Start(const std::string& uid, int start, MakeLaunch make)
 
 void ShimRunner::Core::Prepare(const std::string& uid) {
   Waiting& waiting = waiting_.at(uid);
-  Preparing& preparing = preparing_[uid] = {waiting.order, std::make_shared<Touched>()};
-  Send(theirs_, [gate = gate_, preparer = preparer_, touched = preparing.touched, uid,
-                 start = waiting.start, make = std::exchange(waiting.make, nullptr)]() mutable {
+  Preparing& preparing = preparing_[uid] = {waiting.order, std::make_shared<Touched>(),
+                                            std::make_shared<std::atomic<bool>>(false)};
+  Send(theirs_, [gate = gate_, preparer = preparer_, touched = preparing.touched,
+                 called_off = preparing.called_off, uid, start = waiting.start,
+                 make = std::exchange(waiting.make, nullptr)]() mutable {
     std::shared_ptr<base::Result<Prepared>> result;
     {
       const Touched::Listening listening(*touched);
-      result = std::make_shared<base::Result<Prepared>>(PrepareSafely(*preparer, uid, start, make));
+      result = std::make_shared<base::Result<Prepared>>(
+          PrepareSafely(*preparer, uid, start, make, *called_off));
       make = nullptr;
     }
     Return(gate, [uid, result](Core& core) { core.OnPrepared(uid, std::move(*result)); });
@@ -135,7 +140,8 @@ void ShimRunner::Core::Begin(const std::string& uid, std::int64_t order, int att
   }
   const Replica* const known = Find(uid);
   const ReplicaDir directory(settings_.data_dir, uid);
-  Descriptor lock = known == nullptr || known->end ? directory.TakeLock() : Descriptor();
+  shim::Descriptor lock =
+      known == nullptr || known->end ? directory.TakeLock() : shim::Descriptor();
   if (!lock && attempt < kLockAttempts) {
     reactor_.After(kSoonMs, [this, uid, order, attempt] { Begin(uid, order, attempt + 1); });
     return;
@@ -182,8 +188,15 @@ void ShimRunner::Core::Reap(int handle) {
 bool ShimRunner::Core::Withdraw(const std::string& uid) {
   const auto waiting = waiting_.extract(uid);
   if (!waiting) return false;
+  CallOff(uid);
   Refuse(port::NotStarted{uid, waiting.mapped().start, "it was stopped before it started", {}});
   return true;
+}
+
+// What may hang is not begun for nothing: each thread that does is lost.
+void ShimRunner::Core::CallOff(const std::string& uid) {
+  if (const auto preparing = preparing_.find(uid); preparing != preparing_.end())
+    *preparing->second.called_off = true;
 }
 
 // Told once: who loads its memory anew orders the start again before it has heard of this.
@@ -215,6 +228,7 @@ void ShimRunner::Core::LookAtStarts() {
   }
   for (const std::string& uid : given_up) {
     const int start = waiting_.extract(uid).mapped().start;
+    CallOff(uid);
     Refuse(port::Refused(
         uid, start,
         {base::Kind::kUnavailable, "PND-R009", "",

@@ -101,6 +101,30 @@ TEST_F(HangingStarts, AreTakenBackAtOnce) {
   EXPECT_FALSE(std::filesystem::exists(data_ + "/ran"));
 }
 
+// Else a file system that hangs takes a thread for each start that was ordered and taken back.
+TEST_F(HangingStarts, AreNotMadeWhenTheyAreTakenBackBeforeTheirTurn) {
+  settings_.hanging_at_most = 1;
+  Restart();
+  StartHanging(Shell("hangs", "exit 4"));
+  AwaitHanging(1);
+  const auto made = std::make_shared<std::atomic<int>>(0);
+  const auto order = [&](const std::string& uid, int start) {
+    runner_->Start(uid, start, [=]() -> base::Result<port::Launch> {
+      ++*made;
+      return Shell(uid, "true");
+    });
+  };
+  order("killed", 0);
+  runner_->Kill("killed");
+  Await<NotStarted>("killed");
+  order("replaced", 0);
+  order("replaced", 1);
+  latch_->Open();
+  EXPECT_EQ(Await<Exited>("hangs").code, 4);
+  EXPECT_EQ(Await<Exited>("replaced").start, 1);
+  EXPECT_EQ(*made, 1);
+}
+
 TEST_F(HangingStarts, LeaveNothingBehindWhenTheyAreErased) {
   const std::string directory = data_ + "/volumes/erased/data";
   const auto made = std::make_shared<std::atomic<bool>>(false);
