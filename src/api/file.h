@@ -1,10 +1,11 @@
-// An open file of this process, closed with its holder.
+// An open file of this process, closed with its holder; errno stays as it was.
 //
 // One thread at a time.
 #pragma once
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
 namespace pondage::api {
@@ -19,7 +20,9 @@ class File {
     return *this;
   }
   ~File() {
+    const int error = errno;
     if (fd_ >= 0) close(fd_);
+    errno = error;
   }
 
   explicit operator bool() const { return fd_ >= 0; }

@@ -27,25 +27,22 @@ constexpr auto kLookAgain = std::chrono::milliseconds(20);
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-// -1, and errno says why. What was bound and may not listen after all cannot be bound again: each
+// None, and errno says why. What was bound and may not listen after all cannot be bound again: each
 // time another socket.
-int Listen(const addrinfo& to) {
-  const int made = socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+File Listen(const addrinfo& to) {
+  File made(socket(to.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int yes = 1;
-  if (made < 0 || (setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
-                   bind(made, to.ai_addr, to.ai_addrlen) == 0 && listen(made, kWaiting) == 0)) {
+  if (made && setsockopt(made.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+      bind(made.get(), to.ai_addr, to.ai_addrlen) == 0 && listen(made.get(), kWaiting) == 0) {
     return made;
   }
-  const int why = errno;
-  close(made);
-  errno = why;
-  return -1;
+  return File();
 }
 
-int ListenSoon(const addrinfo& to) {
+File ListenSoon(const addrinfo& to) {
   const auto until = std::chrono::steady_clock::now() + kPatience;
-  int made = Listen(to);
-  while (made < 0 && errno == EADDRINUSE && std::chrono::steady_clock::now() <= until) {
+  File made = Listen(to);
+  while (!made && errno == EADDRINUSE && std::chrono::steady_clock::now() <= until) {
     std::this_thread::sleep_for(kLookAgain);
     made = Listen(to);
   }
@@ -73,19 +70,15 @@ base::Result<Listener> Listener::On(const std::string& address, std::uint16_t po
   }
   const Addresses addresses(found, freeaddrinfo);
   Listener listener(ListenSoon(*found));
-  if (listener.socket_ < 0) {
+  if (!listener.socket_) {
     const bool bare = found->ai_family != AF_INET6;
     return Fail(Kind::kUnavailable, "PND-A022",
                 fmt::format(fmt::runtime(bare ? "{}:{}" : "[{}]:{}"), address, port),
                 std::string("cannot be listened on: ") + std::strerror(errno));
   }
-  listener.port_ = PortOf(listener.socket_);
+  listener.port_ = PortOf(listener.socket_.get());
   listener.is_v6_ = found->ai_family == AF_INET6;
   return listener;
-}
-
-Listener::~Listener() {
-  if (socket_ >= 0) close(socket_);
 }
 
 }  // namespace pondage::api
