@@ -82,6 +82,7 @@ class Meter {
                                               "{} [{}] {} / {} 个作业, 每秒 {:.0f} 个, {}")),
                     title_, bar, at.finished, at.jobs, rate, left));
   }
+  void End() { progress_.Clear(); }
 
  private:
   const terminal::Screen& screen_;
@@ -154,6 +155,7 @@ base::Result<int> SimulateMain(Context& context) {
                                 [&](const std::string& name, std::size_t number, std::size_t of) {
                                   meter.Begin(name, number, of);
                                 });
+  meter.End();
   if (!runs) return std::unexpected(AboutFile(runs.error()));
   const report::Report report = report::ReportOf(
       line.words[0],

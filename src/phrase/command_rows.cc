@@ -102,7 +102,7 @@ constexpr std::array kRows = std::to_array<Message>({
       "`pondage run` 为每个作业复制一次当前目录, 以免后来的修改影响正在运行的程序。数据不应在其中: "
       "请写入 .pondageignore (格式同 .gitignore), 并用绝对路径读取。"},
      {},
-     {"name data in .pondageignore, or use --no-copy or --copy-limit",
+     {"list what is data in .pondageignore, or use --no-copy or --copy-limit",
       "把数据写入 .pondageignore, 或使用 --no-copy, --copy-limit"}},
     {"PND-C012",
      {"the server's answer is not understood", "无法理解服务器的应答"},
