@@ -80,6 +80,13 @@ bool ReplicaDir::HasBegun(std::int64_t start) const {
   return access(File(std::to_string(start) + ".log").c_str(), F_OK) == 0;
 }
 
+bool ReplicaDir::IsMade(std::int64_t start) const {
+  const auto spec = ReadSpec();
+  if (!spec || spec->start < start) return false;
+  // The lock first: its shim may begin, or end, between two looks.
+  return spec->start > start || IsLocked() || HasBegun(start) || ReadExit(start).has_value();
+}
+
 void ReplicaDir::ForgetEnds() const {
   for (const char* const name : {"exit", "taken"}) unlink(File(name).c_str());
 }

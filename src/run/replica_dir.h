@@ -35,6 +35,9 @@ class ReplicaDir {
   bool IsTaken(std::int64_t start) const;
   // Whether its shim ever ran.
   bool HasBegun(std::int64_t start) const;
+  // Whether this start, or one after it, was made by a server that may not have told of it. Its
+  // spec alone is none: that server ended before there was a shim.
+  bool IsMade(std::int64_t start) const;
   // Before a start: of none before it.
   void ForgetEnds() const;
 

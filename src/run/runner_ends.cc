@@ -77,7 +77,7 @@ port::Reading ShimRunner::Core::EndOf(const std::string& uid, const Replica& rep
   } else if (spec->boot_id != boot_id_) {
     lost.message = "the machine was restarted while it ran";
   } else if (!replica.told_started && !directory.HasBegun(start)) {
-    lost.message = "the server ended before its shim had begun";
+    lost.message = "its shim ended before it had begun";
   } else {
     // Whoever killed it, the machine did not fail: a program that does it may not gain by it.
     lost.reason = "Error";

@@ -77,8 +77,8 @@ void ShimRunner::Core::Start(const std::string& uid, int start, MakeLaunch make)
   if (known != nullptr && known->start >= start) return;
   if (known == nullptr) {
     const ReplicaDir directory(settings_.data_dir, uid);
-    if (const auto spec = directory.ReadSpec(); spec && spec->start >= start) {
-      if (!directory.IsTaken(start)) AdoptOne({uid, start, ""});  // it was started before
+    if (directory.IsMade(start)) {
+      if (!directory.IsTaken(start)) AdoptOne({uid, start, ""});
       return;
     }
   }

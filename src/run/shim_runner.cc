@@ -210,13 +210,13 @@ void ShimRunner::Core::AdoptOne(const Known& known) {
 void ShimRunner::Core::Expect(const Known& known) {
   if (!ReplicaDir::IsName(known.uid)) return;
   const ReplicaDir directory(settings_.data_dir, known.uid);
-  const auto spec = directory.ReadSpec();
-  if (!spec) return;
-  if (spec->start >= known.start) {
+  if (directory.IsMade(known.start)) {
     if (directory.IsTaken(known.start)) return;
     if (Find(known.uid) == nullptr) begun_[known.uid] = known.start;
-    AdoptOne(known);
-  } else if (Find(known.uid) == nullptr && directory.IsLocked()) {
+    return AdoptOne(known);
+  }
+  const auto spec = directory.ReadSpec();
+  if (spec && Find(known.uid) == nullptr && directory.IsLocked()) {
     KillUnwanted(known.uid, spec->start, false);  // it was told of: all that is left is its end
   }
 }

@@ -234,16 +234,22 @@ TEST_F(RunnerTest, AProgramThatKillsItsShimHasFailed) {
   }
 }
 
-TEST_F(RunnerTest, AStartThatNoShimBeganIsNoFailureOfIt) {
-  const ReplicaDir directory(data_, "cut");
-  ASSERT_TRUE(directory.Make());
-  shim::Spec spec;
-  spec.uid = "cut";
-  spec.argv = {"true"};
-  spec.boot_id = shim::BootId();
-  ASSERT_TRUE(shim::ReplaceFile(directory.File("spec"), shim::Encode(spec)));
-  Start(Shell("cut", "true"));  // the server before was killed at this point
-  EXPECT_EQ(Await<Exited>("cut").reason, "Lost");
+TEST_F(RunnerTest, AStartThatNoShimBeganIsMade) {
+  for (const bool adopts : {false, true}) {
+    const std::string uid = adopts ? "adopted" : "ordered";
+    const ReplicaDir directory(data_, uid);
+    ASSERT_TRUE(directory.Make());
+    shim::Spec spec;
+    spec.uid = uid;
+    spec.argv = {"true"};
+    spec.boot_id = shim::BootId();
+    ASSERT_TRUE(shim::ReplaceFile(directory.File("spec"), shim::Encode(spec)));
+    // The server before was killed at this point.
+    if (adopts) runner_->Adopt({{uid, 0, "", false}});
+    Start(Shell(uid, "exit 4"));
+    EXPECT_EQ(Await<Exited>(uid).code, 4);
+    EXPECT_EQ(Count<Exited>(uid), 1u);
+  }
 }
 
 TEST_F(RunnerTest, AShimKilledWhileTheServerWasAwayIsLost) {

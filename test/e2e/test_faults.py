@@ -270,7 +270,8 @@ class Machine(Fault):
         eventually("all run", lambda: all(map(started, names)))
         self.programs(pool, len(names))
         self.assertEqual(sorted(counted.read_text().split()), sorted(names), "each once")
-        self.assertEqual([raw.own_status(pool, name)["attempt"] for name in names], [1] * len(names))
+        for status in (raw.own_status(pool, name) for name in names):
+            self.assertEqual(status["attempt"], 1, status)
 
     def test_what_nobody_owns_goes_after_the_start(self):
         """The server ended between the commit of a delete and the erasing."""

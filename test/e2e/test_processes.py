@@ -146,9 +146,9 @@ class Restarts(WithPool):
         self.pool.await_condition("chief", "Succeeded")
         eventually("the others are stopped", lambda: not self.pool.programs("chief"))
         for name in ("chief-ps-0", "chief-ps-1", "chief-worker-0", "chief-worker-1"):
-            pod = self.pool.pod(name)
-            ended = pod["status"]["containerStatuses"][0]["state"]["terminated"]
-            self.assertEqual((pod["status"]["phase"], ended["reason"], ended["exitCode"]),
+            state = lambda: self.pool.pod(name)["status"]["containerStatuses"][0]["state"]
+            ended = self.pool.await_that("its end is told", "chief", lambda: state().get("terminated"))
+            self.assertEqual((self.pool.pod(name)["status"]["phase"], ended["reason"], ended["exitCode"]),
                              ("Succeeded", "StoppedWithJob", 143))
 
     def test_logs_of_the_start_before_in_the_same_pod(self):
