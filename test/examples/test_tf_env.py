@@ -18,23 +18,33 @@ case "$1 $2" in
 esac
 """
 
+DF = """#!/bin/bash
+printf 'Filesystem 1M-blocks Used Available Capacity Mounted\\n/dev/disk 100000 0 %s 0%% /\\n' "${FAKE_FREE_MB:-50000}"
+"""
+
 
 class TfEnv(unittest.TestCase):
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
         self.addCleanup(temporary.cleanup)
         self.here = temporary.name
-        self.python = os.path.join(self.here, "python3")
-        with open(self.python, "w", encoding="utf-8") as file:
-            file.write(PYTHON)
-        os.chmod(self.python, 0o755)
+        self.python = self.program("python3", PYTHON)
+        self.program("df", DF)
         self.log = os.path.join(self.here, "log")
+
+    def program(self, name, text):
+        path = os.path.join(self.here, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, 0o755)
+        return path
 
     def run_it(self, *arguments, **env):
         return subprocess.run(
             [os.path.join(REPOSITORY, "tools", "tf-env"), os.path.join(self.here, "env")] +
             list(arguments), capture_output=True, text=True,
-            env=dict(os.environ, PONDAGE_PYTHON=self.python, FAKE_LOG=self.log, **env))
+            env=dict(os.environ, PATH=f"{self.here}:{os.environ['PATH']}",
+                     PONDAGE_PYTHON=self.python, FAKE_LOG=self.log, **env))
 
     def installs(self):
         if not os.path.exists(self.log):
@@ -80,6 +90,13 @@ class TfEnv(unittest.TestCase):
         failed = self.run_it("cpu", FAKE_VERSION="3.8")
         self.assertEqual(failed.returncode, 1)
         self.assertIn("Python 3.8", failed.stderr)
+        self.assertEqual(self.installs(), [])
+
+    def test_without_room_it_says_how_much_is_needed_before_anything_is_fetched(self):
+        for flavour, free in (("cpu", "2999"), ("cuda", "8999")):
+            failed = self.run_it(flavour, FAKE_FREE_MB=free)
+            self.assertEqual(failed.returncode, 1)
+            self.assertIn(f"has {free} MB of free space", failed.stderr)
         self.assertEqual(self.installs(), [])
 
     def test_an_unknown_flavour_is_refused(self):
