@@ -119,6 +119,9 @@ TEST_F(HangingStarts, AreNotMadeWhenTheyAreTakenBackBeforeTheirTurn) {
   Await<NotStarted>("killed");
   order("replaced", 0);
   order("replaced", 1);
+  order("last", 0);
+  runner_->Kill("last");
+  Await<NotStarted>("last");  // those before it were taken
   latch_->Open();
   EXPECT_EQ(Await<Exited>("hangs").code, 4);
   EXPECT_EQ(Await<Exited>("replaced").start, 1);
