@@ -73,8 +73,47 @@ def processes(strategy):
 
     if not isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
         return 1
-    jobs = strategy.cluster_resolver.cluster_spec().as_dict()
-    return sum(len(jobs[role]) for role in ("chief", "master", "worker") if role in jobs)
+    return len(_members(strategy))
+
+
+def peers(strategy):
+    """The addresses of the other members."""
+    if processes(strategy) < 2:
+        return []
+    resolver = strategy.cluster_resolver
+    own = (resolver.task_type, resolver.task_id)
+    return [address for member, address in _members(strategy).items() if member != own]
+
+
+def _members(strategy):
+    jobs = strategy.cluster_resolver.cluster_spec()
+    return {(role, index): jobs.task_address(role, index)
+            for role in ("chief", "master", "worker") if role in jobs.jobs
+            for index in jobs.task_indices(role)}
+
+
+# A sum may be known to one member while its last word to another is still under way, which is lost
+# if the one ends now. So nobody leaves before the chief, who leads the coordination service, has
+# said that it has met all.
+_DISMISSED = "pondage/dismissed"
+
+
+def dismiss():
+    """The chief's word that the others may go."""
+    from tensorflow.python.eager import context
+
+    context.context().set_config_key_value(_DISMISSED, "yes")
+
+
+def await_dismissal(limit_s):
+    """Returns when the chief has said so, is gone, or after `limit_s`."""
+    import tensorflow as tf
+    from tensorflow.python.eager import context
+
+    try:
+        context.context().get_config_key_value(_DISMISSED, int(limit_s * 1000))
+    except tf.errors.OpError:
+        pass
 
 
 def is_chief(strategy):

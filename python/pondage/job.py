@@ -1,12 +1,16 @@
 """A training as the pool sees it: steps, checkpoints, and leaving when asked."""
 
+import atexit
 import os
-import sys
+import time
 
 from . import agreement
 from .checkpoints import Checkpoints
 from .notice import EXIT_SAVED, Notice, leave
 from .report import reporter
+from .server import wait_until_gone
+
+LINGER_S = 30  # the chief's, when a peer stays
 
 
 class Job:
@@ -35,6 +39,7 @@ class Job:
         self._checkpoints = Checkpoints(self.checkpoint_directory, tracked, self.is_chief,
                                         _member(strategy), keep)
         self.step = self._saved_step = self._checkpoints.restore()
+        self._peers = agreement.peers(strategy)
         total, members = agreement.over(strategy)
         self._agreement = agreement.Agreement(total, members, self.step)
         self._notice = Notice()
@@ -77,16 +82,23 @@ class Job:
     def end(self):
         """The last line of a program on several workers: they end together, with exit code 0.
 
-        To those that stay, a member that leaves earlier has crashed. The chief leaves last, since
-        the others talk to it until they are gone; they leave at once, not by way of an
-        interpreter's end that may take seconds.
+        To those that stay, a member that is not heard of for seconds has crashed, and an
+        interpreter's end takes seconds. So each does what is registered for the end, and when all
+        have, they leave at once; the chief last, since the others talk to it until they are gone.
         """
-        self._agreement.meet()
+        if not self._peers:
+            return
         _flush_summaries()
-        if not self.is_chief:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(0)
+        atexit._run_exitfuncs()
+        self._agreement.meet()
+        if self.is_chief:
+            agreement.dismiss()
+            deadline = time.monotonic() + LINGER_S
+            for peer in self._peers:
+                wait_until_gone(peer, deadline - time.monotonic())
+        else:
+            agreement.await_dismissal(LINGER_S)
+        leave(0)
 
     def save(self):
         """Saves the step reached, if it is not saved yet. Called by all members or by none."""

@@ -66,11 +66,12 @@ class Notice:
                   "no common step within %g s of SIGTERM: a peer is gone or stuck" % limit_s)
 
 
-def leave(code, why):
+def leave(code, why=""):
     """Ends the process at once. Not sys.exit(): TensorFlow's shutdown would wait for all peers."""
     try:
         sys.stdout.flush()
-        sys.stderr.write("pondage: %s; exit %d\n" % (why, code))
+        if why:
+            sys.stderr.write("pondage: %s; exit %d\n" % (why, code))
         sys.stderr.flush()
     except (OSError, ValueError):
         pass  # a closed log is no reason to stay

@@ -6,6 +6,7 @@ import unittest
 
 import pool as pools
 import junit
+from examples.gang import complaints
 from test_tensorflow import tf_prefix
 
 
@@ -27,6 +28,7 @@ class Quickstart(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout[-3000:])
         accuracy = [float(found) for found in re.findall(r"DONE accuracy=([\d.]+)", done.stdout)]
         self.assertTrue(accuracy and min(accuracy) > 0.95, done.stdout[-3000:])
+        self.assertEqual(complaints(done.stdout), [], "TensorFlow says that somebody crashed")
         # What it names as the next step works as it stands there: no variable but PATH is needed.
         self.assertIn(f"export PATH={pools.BIN}:$PATH", done.stdout)
         listed = subprocess.run(["pondage", "ps", "-a", "-o", "name"], text=True, stdout=subprocess.PIPE, check=True,

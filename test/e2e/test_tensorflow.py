@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pool import REPOSITORY, Pool, eventually
 import junit
+from examples.gang import complaints
 
 GOAL = 0.95
 LONG = 300  # seconds until a training hangs
@@ -60,6 +61,8 @@ class TensorFlow(unittest.TestCase):
         self.assertEqual(self.lines("goal-worker-0", "START"), ["START step=0 replicas=2"])
         self.assertGreater(self.accuracy("goal-worker-0"), GOAL)
         self.assertEqual(self.accuracy("goal-worker-1"), self.accuracy("goal-worker-0"))
+        for pod in ("goal-worker-0", "goal-worker-1"):
+            self.assertEqual(complaints(self.pool.logs(pod)), [], "TensorFlow says that somebody crashed")
         checkpoint = self.pool.await_that("its last checkpoint is seen", "goal", lambda: (
             self.pool.status("goal")["checkpoint"]["step"] == 800 and self.pool.status("goal")["checkpoint"]))
         self.assertIn("ckpt-800", checkpoint["path"])

@@ -100,6 +100,12 @@ class Gang:
         return "\n".join("== %s\n%s" % (name, self.log(name)[-4000:]) for name in self.members)
 
 
+def complaints(log):
+    """What TensorFlow says of members that left before the others, in the words of TF 2.21."""
+    words = ("have crashed", "stopped sending heartbeats", "CoordinationServiceError", "StartAbort")
+    return [line for line in log.splitlines() if any(word in line for word in words)]
+
+
 def _free_addresses(count):
     sockets = [socket.socket() for _ in range(count)]
     for each in sockets:

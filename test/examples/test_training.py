@@ -24,7 +24,7 @@ import tempfile
 import time
 import unittest
 
-from gang import Gang
+from gang import Gang, complaints
 from listener import Listener, Reading
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -59,6 +59,11 @@ class Training(unittest.TestCase):
         self.assertEqual(len(done), 1, gang.log(name))
         accuracy = float(re.search(r"accuracy=([\d.]+)", done[0]).group(1))
         self.assertGreaterEqual(accuracy, GOAL)
+
+    def assert_ended_together(self, gang, *names):
+        """Nobody took another for crashed."""
+        for name in names:
+            self.assertEqual(complaints(gang.log(name)), [], gang.all_logs())
 
     def assert_results(self):
         """A SavedModel and TensorBoard's events are there; nobody left scratch files."""
@@ -101,8 +106,12 @@ class Fit(Training):
             gang.wait_for("worker-0", "SAVED step=100")
             gang.signal(signal.SIGTERM)
             saved = self.assert_left_together(gang, "worker-0", "worker-1")
+        self.env["PYTHONPATH"] += ":" + self.slow_ending()
         with self.example("mwms_fit/train.py", {"worker": 2}) as gang:
             self.assertEqual(gang.wait_exit(), [0, 0], gang.all_logs())
+            self.assert_ended_together(gang, "worker-0", "worker-1")
+            for name in gang.members:
+                self.assertEqual(gang.lines(name, "AT EXIT"), ["AT EXIT"])
             self.assertEqual(gang.lines("worker-0", "START"),
                              ["START step=%d replicas=2" % saved])
             self.assertEqual(gang.lines("worker-0", "Epoch")[0],
@@ -111,6 +120,20 @@ class Fit(Training):
             self.assertEqual(self.steps(gang, "worker-1", "DONE"), [per_epoch * epochs])
             self.assert_trained(gang, "worker-0")
             self.assert_results()
+
+
+    def slow_ending(self):
+        """A folder for PYTHONPATH: what is registered for the chief's end takes longer than TensorFlow
+        waits for a peer that is silent (10 s)."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        with open(os.path.join(folder.name, "sitecustomize.py"), "w", encoding="ascii") as file:
+            file.write("import atexit, os, time\n"
+                       "def end():\n"
+                       "    time.sleep(15 * (os.environ['PONDAGE_REPLICA'] == 'worker-0'))\n"
+                       "    print('AT EXIT', flush=True)\n"
+                       "atexit.register(end)\n")
+        return folder.name
 
 
 class ParameterServer(Training):
@@ -157,6 +180,7 @@ class Evaluator(Training):
             self.assertGreater(len(gang.lines("evaluator-0", "EVALUATED")), 1)
             self.assertEqual(self.steps(gang, "evaluator-0", "DONE"),
                              self.steps(gang, "worker-0", "DONE"))
+            self.assert_ended_together(gang, "worker-0", "worker-1")
             self.assert_trained(gang, "evaluator-0")
             self.assert_results()
 
