@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 
 #include "run/rights.h"
@@ -48,14 +49,39 @@ int WhyNotExecutable(const std::optional<run::Rights>& rights, const std::string
   return errno;
 }
 
+// The first directory on the way to `path` that those rights do not enter; empty: none.
+std::string BarTo(const std::optional<run::Rights>& rights, const std::string& path) {
+  for (std::size_t slash = path.find('/', 1); slash != std::string::npos;
+       slash = path.find('/', slash + 1)) {
+    if (WhyNotExecutable(rights, path.substr(0, slash)) == EACCES) return path.substr(0, slash);
+  }
+  return "";
+}
+
+// What opens the way to a program that those rights may not execute.
+std::string HowToLetIn(const std::optional<run::Rights>& rights, const std::string& path) {
+  const run::Touching touching(path);
+  std::error_code error;
+  const std::string behind_links = std::filesystem::canonical(path, error).string();
+  std::string bar = BarTo(rights, path);
+  if (bar.empty() && !error) bar = BarTo(rights, behind_links);
+  if (!bar.empty()) {
+    return "; the directory " + bar +
+           " bars it: put the environment where that account may go, or chmod o+x " + bar;
+  }
+  return error ? "" : "; chmod o+rx " + behind_links + " lets it";
+}
+
 }  // namespace
 
 base::Result<void> MayExecuteAs(const Account& account, const std::string& path) {
-  const int error = WhyNotExecutable(RightsOf(account), path);
+  const auto rights = RightsOf(account);
+  const int error = WhyNotExecutable(rights, path);
   if (error == 0) return {};
   return base::Fail(base::Kind::kForbidden, "PND-E003", path,
                     path + " cannot be executed by the account " + account.name +
-                        ", which jobs run as: " + std::strerror(error));
+                        ", which jobs run as: " + std::strerror(error) +
+                        (error == EACCES ? HowToLetIn(rights, path) : ""));
 }
 
 base::Result<void> MakeAs(const Account& account, const std::string& path, bool directory) {

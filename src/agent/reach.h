@@ -26,7 +26,8 @@ base::Result<Reached> ReachAs(const Account& account, const std::string& path);
 // could itself.
 base::Result<void> MakeAs(const Account& account, const std::string& path, bool directory);
 
-// kForbidden: that account may not execute what lies at `path`, or may not go there.
+// kForbidden: that account may not execute what lies at `path`, or may not go there; it says which
+// directory bars it.
 base::Result<void> MayExecuteAs(const Account& account, const std::string& path);
 
 }  // namespace pondage::agent

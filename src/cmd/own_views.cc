@@ -2,6 +2,7 @@
 
 #include <boost/json.hpp>
 
+#include "agent/reach.h"
 #include "api/problem.h"
 #include "api/promises.h"
 #include "manifest/object.h"
@@ -136,8 +137,16 @@ api::Response OwnViews::AddEnvironment(const api::Request& request) {
   const auto path = Asked(request, "path");
   if (!image) return Trouble(image.error());
   if (!path) return Trouble(path.error());
+  if (const auto may = MayServe(*path); !may) return Trouble(may.error());
   const auto added = environments_.Add(*image, *path);
   return added ? Json(Shown(*added), 201) : Trouble(added.error());
+}
+
+// An environment that no job could start is not taken.
+base::Result<void> OwnViews::MayServe(const std::string& prefix) const {
+  if (!run_as_) return {};
+  TRY(const std::string usable, environments_.WithPython(prefix));
+  return agent::MayExecuteAs(*run_as_, usable + "/bin/python");
 }
 
 api::Response OwnViews::Backup(const api::Request& request) const {

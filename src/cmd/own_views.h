@@ -10,10 +10,12 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "agent/account.h"
 #include "agent/environments.h"
 #include "api/request.h"
 #include "api/response.h"
@@ -27,13 +29,15 @@ class OwnViews {
   static constexpr std::size_t kWaiting = 4;  // of each kind, behind the one that is under way
   using Sentences = std::function<std::vector<std::string>()>;
   // `unreadable`: objects that the server had to set aside. `not_limited`: why not every limit of a
-  // job is enforced on this machine; empty: all are.
+  // job is enforced on this machine; empty: all are. `run_as`: whose jobs an environment must
+  // serve.
   OwnViews(std::string data_dir, const store::SqliteStore& store, Sentences unreadable,
-           std::string not_limited = "")
+           std::string not_limited = "", std::optional<agent::Account> run_as = {})
       : data_dir_(data_dir),
         store_(store),
         unreadable_(std::move(unreadable)),
         not_limited_(std::move(not_limited)),
+        run_as_(std::move(run_as)),
         environments_(std::move(data_dir)) {}
 
   // False: the path is not one of these. `reply` is called on any thread.
@@ -45,6 +49,7 @@ class OwnViews {
   api::Response Info(const api::Request& request) const;
   api::Response Environments(const api::Request& request);
   api::Response AddEnvironment(const api::Request& request);
+  base::Result<void> MayServe(const std::string& prefix) const;
   api::Response Backup(const api::Request& request) const;
   void Later(Lane& lane, const api::Reply& reply, std::function<api::Response()> work);
 
@@ -52,6 +57,7 @@ class OwnViews {
   const store::SqliteStore& store_;
   const Sentences unreadable_;
   const std::string not_limited_;
+  const std::optional<agent::Account> run_as_;
   agent::Environments environments_;
   Lane probes_{kWaiting}, backups_{kWaiting};  // end first: their work uses the rest
 };

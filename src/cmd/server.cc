@@ -368,7 +368,8 @@ void Server::Parts::RenewCertificate() {
 base::Result<void> Server::Parts::StartApi() {
   logs_ = std::make_unique<run::LogFiles>(settings_.data_dir);
   views_ = std::make_unique<OwnViews>(
-      settings_.data_dir, *store_, [this] { return loop_->Unreadable(); }, not_limited_);
+      settings_.data_dir, *store_, [this] { return loop_->Unreadable(); }, not_limited_,
+      premises_->run_as);
   TRY(tokens_, api::TokenStore::Open(settings_.data_dir + "/tokens.json"));
   TRY(const api::KeyPair certificate, ServerCertificate());
   api_ = std::make_unique<api::Server>(api::ServerOptions{

@@ -50,13 +50,14 @@ def default_kubectl():
 
 
 class Pool:
-    """with Pool() as pool: ...   An environment `fake`, a plain Python, is known to it."""
+    """with Pool() as pool: ...   An environment `fake`, a plain Python (`python`: of that prefix), is known to it."""
 
-    def __init__(self, *flags, virtual_gpus="4", restart_delay="1s"):
+    def __init__(self, *flags, virtual_gpus="4", restart_delay="1s", python=None):
         self.root = Path(tempfile.mkdtemp(prefix="pondage-e2e-"))
         self.data = self.root / "data"
         self.flags = [*flags, "--restart-delay", restart_delay, "--virtual-gpus", virtual_gpus]
         self.server = None
+        self.python = python
         self.kubectl_path = default_kubectl()
         self.env = dict(os.environ, KUBECONFIG=str(self.data / "kubeconfig"), HOME=str(self.root),
                         XDG_CONFIG_HOME=str(self.root / "config"), KUBECACHEDIR=str(self.root / "kubecache"))
@@ -66,8 +67,10 @@ class Pool:
     def __enter__(self):
         try:
             self.start()
-            venv.create(self.root / "python", symlinks=True)
-            self.add_environment("fake", self.root / "python")
+            if not self.python:
+                self.python = self.root / "python"
+                venv.create(self.python, symlinks=True)
+            self.add_environment("fake", self.python)
         except BaseException:
             self.__exit__()
             raise

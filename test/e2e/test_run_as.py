@@ -39,13 +39,11 @@ class RunAs(unittest.TestCase):
                        check=True, capture_output=True)
         cls.addClassCleanup(subprocess.run, ["userdel", cls.name], check=True)
         cls.account = pwd.getpwnam(cls.name)
-        cls.pool = Pool("--run-as", cls.name)
+        # The Python of this test may lie where only root goes; the machine's own serves everyone.
+        cls.pool = Pool("--run-as", cls.name, python="/usr")
         cls.pool.root.chmod(0o755)
         cls.pool.__enter__()
         cls.addClassCleanup(cls.pool.__exit__)
-        # The Python of this test may lie where only root goes; the machine's own serves everyone.
-        cls.pool.pondage("env", "rm", "fake")
-        cls.pool.add_environment("fake", "/usr")
 
     @staticmethod
     def made(name, command, volumes=(), mounts=(), security=None, container_security=None, **more):
@@ -100,10 +98,8 @@ class RunAs(unittest.TestCase):
             self.assertIn(f"{word} is not allowed", done.stderr)
 
     def test_a_user_that_a_pod_chooses_is_in_no_other_group(self):
-        with Pool() as closed:  # root's, which was told of no account
+        with Pool(python="/usr") as closed:  # root's, which was told of no account
             closed.root.chmod(0o755)
-            closed.pondage("env", "rm", "fake")
-            closed.add_environment("fake", "/usr")
             self.assertIn(self.team, subprocess.run(["id", "-Gn", self.name], capture_output=True, text=True).stdout)
             closed.apply(self.made("chosen", ["sh", "-c", "id -u; id -G"], security={"runAsUser": self.account.pw_uid}))
             closed.await_condition("chosen", "Succeeded")
@@ -187,12 +183,46 @@ class RunAs(unittest.TestCase):
     def test_an_environment_that_the_account_cannot_reach_is_refused_at_once(self):
         closed = self.place / "roots"
         venv.create(closed / "env", symlinks=True)
-        closed.chmod(0o700)
+        for name in ("python", "python3"):  # the Python of this test may lie where only root goes
+            (closed / "env/bin" / name).unlink(missing_ok=True)
+            (closed / "env/bin" / name).symlink_to("/usr/bin/python3")
         self.pool.add_environment("roots", closed / "env")
+        closed.chmod(0o700)
         done = self.pool.pondage("run", "--yes", "--no-copy", "--image", "roots", "--", "python3", "-c", "1", check=False)
         self.assertNotEqual(done.returncode, 0)
         for part in ("PND-E003", str(closed / "env/bin/python"), f"the account {self.name}"):
             self.assertIn(part, done.stderr)
+
+    def test_an_environment_that_bars_the_account_is_not_registered(self):
+        for barred, mode in ((".", 0o700), ("env", 0o750), ("env/bin", 0o700), ("env/bin/python", 0o744)):
+            with self.subTest(barred):
+                place = Path(tempfile.mkdtemp(dir=self.place))
+                place.chmod(0o755)
+                (place / "env/bin").mkdir(parents=True)
+                python = place / "env/bin/python"
+                python.write_text('#!/bin/sh\nexec /usr/bin/python3 "$@"\n')
+                python.chmod(0o755)
+                culprit = place / barred
+                culprit.chmod(mode)
+                done = self.pool.pondage("env", "add", "barred", place / "env", check=False)
+                self.assertNotEqual(done.returncode, 0)
+                for part in ("PND-E003", f"the account {self.name}", f"chmod o+{'rx' if culprit == python else 'x'} {culprit}"):
+                    self.assertIn(part, done.stderr)
+                self.assertNotIn("barred", self.pool.pondage("env").stdout)
+                culprit.chmod(0o755)  # as it was told
+                self.pool.add_environment("barred", place / "env")
+                self.pool.pondage("env", "rm", "barred")
+
+    def test_an_environment_whose_python_is_a_link_to_where_the_account_may_not_go(self):
+        hidden, env = self.place / "hidden", self.place / "linked"
+        hidden.mkdir()
+        shutil.copy("/bin/true", hidden / "python")
+        hidden.chmod(0o700)
+        (env / "bin").mkdir(parents=True)
+        (env / "bin/python").symlink_to(hidden / "python")
+        done = self.pool.pondage("env", "add", "linked", env, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(f"chmod o+x {hidden}", done.stderr)
 
     def test_volumes_belong_to_the_account(self):
         self.pool.apply({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "results"},
