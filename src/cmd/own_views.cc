@@ -109,6 +109,7 @@ api::Response OwnViews::Info(const api::Request& request) const {
   return Json({{"version", PONDAGE_VERSION},
                {"servedBy", std::move(served)},
                {"dataDir", data_dir_},
+               {"url", url_},
                {"user", request.identity.name},
                {"freeBytes", free ? json::value(free->value) : json::value(nullptr)},
                {"limitsNotEnforced", not_limited_},

@@ -29,15 +29,17 @@ class OwnViews {
   static constexpr std::size_t kWaiting = 4;  // of each kind, behind the one that is under way
   using Sentences = std::function<std::vector<std::string>()>;
   // `unreadable`: objects that the server had to set aside. `not_limited`: why not every limit of a
-  // job is enforced on this machine; empty: all are. `run_as`: whose jobs an environment must
-  // serve.
+  // job is enforced on this machine; empty: all are. `url`: by which other machines find it, if
+  // any. `run_as`: whose jobs an environment must serve.
   OwnViews(std::string data_dir, const store::SqliteStore& store, Sentences unreadable,
-           std::string not_limited = "", std::optional<agent::Account> run_as = {})
+           std::string not_limited = "", std::optional<agent::Account> run_as = {},
+           std::string url = "")
       : data_dir_(data_dir),
         store_(store),
         unreadable_(std::move(unreadable)),
         not_limited_(std::move(not_limited)),
         run_as_(std::move(run_as)),
+        url_(std::move(url)),
         environments_(std::move(data_dir)) {}
 
   // False: the path is not one of these. `reply` is called on any thread.
@@ -58,6 +60,7 @@ class OwnViews {
   const Sentences unreadable_;
   const std::string not_limited_;
   const std::optional<agent::Account> run_as_;
+  const std::string url_;
   agent::Environments environments_;
   Lane probes_{kWaiting}, backups_{kWaiting};  // end first: their work uses the rest
 };

@@ -1,7 +1,13 @@
 #include "cmd/premises.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <sys/utsname.h>
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <filesystem>
 
@@ -69,14 +75,97 @@ base::Result<void> IsForAPool(const std::string& data_dir) {
                                 other));
 }
 
-std::string UrlOf(const std::string& address, std::uint16_t port) {
-  const bool any = address == "0.0.0.0" || address == "::";
-  const std::string host = any ? "127.0.0.1" : address;
+bool IsAny(const std::string& address) {
+  return address == "0.0.0.0" || address == "::";
+}
+
+std::string UrlOf(const std::string& host, const std::string& port) {
   return fmt::format(fmt::runtime(host.contains(':') ? "https://[{}]:{}" : "https://{}:{}"), host,
                      port);
 }
 
+bool IsPort(const std::string& text) {
+  return !text.empty() && text.size() <= 5 &&
+         text.find_first_not_of("0123456789") == std::string::npos && std::stoi(text) > 0 &&
+         std::stoi(text) <= 65'535;
+}
+
+bool IsHost(const std::string& text) {
+  in6_addr address;
+  if (text.contains(':')) return inet_pton(AF_INET6, text.c_str(), &address) == 1;
+  const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '.' || c == '-'; };
+  return !text.empty() && text.size() <= 253 && std::ranges::all_of(text, fits);
+}
+
+// By what others find the server: what the flag says, else where it listens; of all addresses, the
+// machine's name.
+base::Result<void> Advertise(const ServeSettings& settings, Premises& found) {
+  std::string host = settings.advertise;
+  std::string port = std::to_string(found.listener.port());
+  if (host.empty()) {
+    if (IsLoopback(settings.address)) return {};
+    host = IsAny(settings.address) ? NodeName() : settings.address;
+  } else {
+    const auto colon = host.rfind(':');
+    if (colon != std::string::npos && (host.find(':') == colon || host[colon - 1] == ']')) {
+      port = host.substr(colon + 1);
+      host.resize(colon);
+    }
+    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+    if (!IsHost(host) || !IsPort(port)) {
+      return base::Fail(base::Kind::kInvalid, "PND-C002", "--advertise " + settings.advertise,
+                        "takes HOST or HOST:PORT, a name or an address of this machine");
+    }
+  }
+  found.url_for_others = UrlOf(host, port);
+  found.advertised = std::move(host);
+  return {};
+}
+
+// Of interfaces that are up; not those that hold on one link only.
+std::vector<std::string> AddressesOfMachine() {
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) return {};
+  const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> all(list, freeifaddrs);
+  std::vector<std::string> addresses;
+  for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr) continue;
+    char text[INET6_ADDRSTRLEN] = "";
+    if (one->ifa_addr->sa_family == AF_INET) {
+      inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr, text,
+                sizeof text);
+    } else if (one->ifa_addr->sa_family == AF_INET6) {
+      const auto& address = reinterpret_cast<const sockaddr_in6*>(one->ifa_addr)->sin6_addr;
+      if (!IN6_IS_ADDR_LINKLOCAL(&address)) inet_ntop(AF_INET6, &address, text, sizeof text);
+    }
+    if (text[0] != '\0') addresses.emplace_back(text);
+  }
+  return addresses;
+}
+
 }  // namespace
+
+bool IsLoopback(const std::string& address) {
+  return address.starts_with("127.") || address == "::1";
+}
+
+std::string NodeName() {
+  utsname machine{};
+  uname(&machine);
+  std::string name = machine.nodename;
+  for (char& letter : name)
+    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return name.empty() ? "localhost" : name;
+}
+
+std::vector<std::string> NamesOf(const Premises& premises, const ServeSettings& settings) {
+  std::vector<std::string> names = {settings.address, NodeName()};
+  if (!premises.advertised.empty()) names.push_back(premises.advertised);
+  if (IsAny(settings.address)) {
+    for (std::string& address : AddressesOfMachine()) names.push_back(std::move(address));
+  }
+  return names;
+}
 
 std::string AddressFile(const std::string& data_dir) {
   return data_dir + "/address";
@@ -87,10 +176,14 @@ base::Result<Premises> FindPremises(const ServeSettings& settings) {
   TRY(api::Listener listener, Listen(settings));
   Premises found{.listener = std::move(listener),
                  .url = "",
+                 .url_for_others = "",
+                 .advertised = "",
                  .mounts = {},
                  .run_as = {},
                  .declared_gpus = nullptr};
-  found.url = UrlOf(settings.address, found.listener.port());
+  found.url = UrlOf(IsAny(settings.address) ? "127.0.0.1" : settings.address,
+                    std::to_string(found.listener.port()));
+  TRY_DO(Advertise(settings, found));
   for (const std::string& text : settings.mounts) {
     TRY(port::Mount mount, ParseMount(text));
     TRY_DO(agent::MayStandAt(mount.target, agent::DataDir(settings.data_dir)));

@@ -129,6 +129,7 @@ void Describe(CLI::App& app, ServeSettings& settings, Words& words) {
   Flags flags(app);
   flags.Take("data", settings.data_dir);
   flags.Take("listen", words.listen);
+  flags.Take("advertise", settings.advertise);
   flags.Take("virtual-gpus", settings.virtual_gpus);
   flags.Take("mount", settings.mounts);
   flags.Take("run-as", settings.run_as);

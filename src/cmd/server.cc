@@ -4,7 +4,6 @@
 #include <malloc.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,15 +38,6 @@ namespace pondage::cmd {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string NodeName() {
-  utsname machine{};
-  uname(&machine);
-  std::string name = machine.nodename;
-  for (char& letter : name)
-    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  return name.empty() ? "localhost" : name;
-}
 
 // A file that holds this already is left alone: a server starts again on a full disk.
 base::Result<void> Keep(const std::string& path, const std::string& bytes) {
@@ -182,6 +172,12 @@ base::Result<void> Server::Parts::Start(const Step& step) {
   TRY(premises_, FindPremises(settings_));
   step(1, kSteps, "data directory " + settings_.data_dir);
   TRY_DO(OpenDirectory());
+  if (!IsLoopback(settings_.address)) {
+    warnings_.push_back(fmt::format(
+        "it listens beyond this machine, on {}; kubeconfigs that `pondage token create --write` "
+        "makes name {} (to name another: --advertise HOST[:PORT])",
+        settings_.address, premises_->url_for_others));
+  }
   step(2, kSteps, "store");
   TRY_DO(OpenStore());
   step(3, kSteps, "GPUs");
@@ -369,7 +365,7 @@ base::Result<void> Server::Parts::StartApi() {
   logs_ = std::make_unique<run::LogFiles>(settings_.data_dir);
   views_ = std::make_unique<OwnViews>(
       settings_.data_dir, *store_, [this] { return loop_->Unreadable(); }, not_limited_,
-      premises_->run_as);
+      premises_->run_as, premises_->url_for_others);
   TRY(tokens_, api::TokenStore::Open(settings_.data_dir + "/tokens.json"));
   TRY(const api::KeyPair certificate, ServerCertificate());
   api_ = std::make_unique<api::Server>(api::ServerOptions{
@@ -438,7 +434,7 @@ base::Result<api::KeyPair> Server::Parts::ServerCertificate() {
     TRY(authority_, api::MakeAuthority(clock_.Now()));
     TRY_DO(keep("ca", authority_));
   }
-  const std::vector<std::string> names{settings_.address, NodeName()};
+  const std::vector<std::string> names = NamesOf(*premises_, settings_);
   auto server = read("server");
   if (server) {
     const auto stale = api::NeedsRenewal(server->certificate_pem, authority_, names, clock_.Now());

@@ -19,6 +19,7 @@ struct ServeSettings {
   std::string data_dir;
   std::string address = "127.0.0.1";
   int port = 7443;                  // 0: any
+  std::string advertise;            // "HOST[:PORT]" for kubeconfigs of others; empty: found out
   std::string virtual_gpus;         // "N[:TYPE[:MEMORY]]"; empty: NVML
   std::vector<std::string> mounts;  // "SRC:PATH[:ro]", for every replica
   std::string run_as;               // account of replicas; empty: this process's

@@ -32,6 +32,20 @@ base::Result<void> WriteKubeconfig(const std::string& path, const client::Server
   return {};
 }
 
+// This server by the name that it is told to have for other machines, if it has one.
+base::Result<client::ServerPlace> PlaceForOthers(client::Client& client) {
+  client::ServerPlace place = client.place();
+  TRY(const json::value info, client.Get("/pondage/v1/info"));
+  const std::string url = client::Text(info, {"url"});
+  const auto host = url.find("://");
+  const auto port = url.rfind(':');
+  if (host == std::string::npos || port <= host) return place;
+  place.host = url.substr(host + 3, port - host - 3);
+  if (place.host.starts_with('[')) place.host = place.host.substr(1, place.host.size() - 2);
+  place.port = url.substr(port + 1);
+  return place;
+}
+
 base::Result<int> CreateToken(Context& context, client::Client& client, const std::string& name) {
   const grammar::Invocation& line = context.line();
   std::vector<std::string> spaces = line.Values("space");
@@ -62,7 +76,8 @@ base::Result<int> CreateToken(Context& context, client::Client& client, const st
                               "PONDAGE_TOKEN=... (或 --write FILE)\n"));
     return terminal::kDone;
   }
-  TRY_DO(WriteKubeconfig(line.Value("write"), client.place(), name, spaces[0], token));
+  TRY(const client::ServerPlace place, PlaceForOthers(client));
+  TRY_DO(WriteKubeconfig(line.Value("write"), place, name, spaces[0], token));
   context.Print(line.Value("write") + "\n");
   context.Note(fmt::format(
       fmt::runtime(context.screen().Pick(

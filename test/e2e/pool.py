@@ -52,12 +52,14 @@ def default_kubectl():
 class Pool:
     """with Pool() as pool: ...   An environment `fake`, a plain Python (`python`: of that prefix), is known to it."""
 
-    def __init__(self, *flags, virtual_gpus="4", restart_delay="1s", python=None):
+    def __init__(self, *flags, virtual_gpus="4", restart_delay="1s", python=None,
+                 listen="127.0.0.1:0"):
         self.root = Path(tempfile.mkdtemp(prefix="pondage-e2e-"))
         self.data = self.root / "data"
         self.flags = [*flags, "--restart-delay", restart_delay, "--virtual-gpus", virtual_gpus]
         self.server = None
         self.python = python
+        self.listen = listen
         self.kubectl_path = default_kubectl()
         self.env = dict(os.environ, KUBECONFIG=str(self.data / "kubeconfig"), HOME=str(self.root),
                         XDG_CONFIG_HOME=str(self.root / "config"), KUBECACHEDIR=str(self.root / "kubecache"))
@@ -84,7 +86,7 @@ class Pool:
     # ---- the server
 
     def start(self):
-        command = [PONDAGE, "serve", "--data", str(self.data), "--listen", "127.0.0.1:0", *self.flags]
+        command = [PONDAGE, "serve", "--data", str(self.data), "--listen", self.listen, *self.flags]
         with open(self.root / "serve.log", "ab") as log:
             self.server = subprocess.Popen(command, stdout=log, stderr=log, env=self.env)
         eventually("the server is ready", self.ready)

@@ -1,12 +1,15 @@
 """Clients that cost: many, slow, idle, gone. They take nothing from the jobs."""
 import os
+import re
 import socket
 import ssl
 import subprocess
+import unittest
+from pathlib import Path
 
 import raw
 from fault import Fault, Wrapped
-from pool import eventually, tfjob
+from pool import Pool, eventually, tfjob
 import junit
 
 
@@ -91,6 +94,98 @@ class Clients(Fault):
         eventually("another certificate", lambda: served() != first, 15)
         pool.run("openssl", "x509", "-noout", "-checkend", str(300 * 86400), "-in", str(pki / "server.crt"))
         self.assertEqual(pool.kubectl("get", "tfjobs", check=False).returncode, 0, "kubectl trusts it")
+
+
+def connects_as(pool, name, to=None):
+    """Who trusts the pool's authority reaches it by that name."""
+    context = ssl.create_default_context(cafile=str(pool.data / "pki/ca.crt"))
+    connection = socket.create_connection((to or "127.0.0.1", raw.address(pool)[1]))
+    try:
+        context.wrap_socket(connection, server_hostname=name).close()
+    except ssl.SSLCertVerificationError:
+        return False
+    finally:
+        connection.close()
+    return True
+
+
+def own_addresses():
+    """Of this machine's interfaces, without loopback; the kernel's list, IPv4."""
+    table = Path("/proc/net/fib_trie").read_text()
+    found = set(re.findall(r"\|-- ([\d.]+)\n\s+/32 host LOCAL", table))
+    return {address for address in found if not address.startswith("127.")}
+
+
+class Elsewhere(unittest.TestCase):
+    """Not by 127.0.0.1: what other machines use."""
+
+    def pool(self, *flags, **more):
+        pool = Pool(*flags, **more)
+        self.addCleanup(pool.__exit__)
+        pool.start()
+        return pool
+
+    def token_file(self, pool):
+        path = pool.root / "li.kubeconfig"
+        path.unlink(missing_ok=True)
+        pool.pondage("token", "revoke", "li", check=False)
+        pool.pondage("token", "create", "li", "--write", str(path))
+        return path
+
+    def server_in(self, path):
+        return re.search(r"server: *\"?(https://[^\s\"]+)", path.read_text()).group(1)
+
+    def asks(self, pool, path, *flags):
+        return pool.kubectl("get", "tfjobs", *flags, env={"KUBECONFIG": str(path)}, check=False)
+
+    def test_all_addresses_are_in_the_certificate_and_a_token_file_names_the_machine(self):
+        pool = self.pool(listen="0.0.0.0:0")
+        host, port = socket.gethostname().lower(), raw.address(pool)[1]
+        for name in {"localhost", "127.0.0.1", "::1", host} | own_addresses():
+            self.assertTrue(connects_as(pool, name), name)
+        for address in own_addresses():
+            self.assertTrue(connects_as(pool, address, to=address), address)
+        self.assertFalse(connects_as(pool, "192.0.2.7"), "nobody's address (RFC 5737)")
+        self.assertEqual(pool.kubectl("get", "tfjobs", check=False).returncode, 0)
+        path = self.token_file(pool)
+        self.assertEqual(self.server_in(path), f"https://{host}:{port}")
+        done = self.asks(pool, path, f"--server=https://127.0.0.1:{port}", f"--tls-server-name={host}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"listens beyond this machine, on 0.0.0.0; kubeconfigs that", pool.log())
+        self.assertIn(f"https://{host}:{port}", pool.log())
+
+    def test_kubectl_by_another_address_than_the_first(self):
+        pool = self.pool("--advertise", "127.0.0.2", listen="0.0.0.0:0")
+        path = self.token_file(pool)
+        self.assertEqual(self.server_in(path), f"https://127.0.0.2:{raw.address(pool)[1]}")
+        done = self.asks(pool, path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_another_name_brings_another_certificate_of_the_same_authority(self):
+        pool = self.pool()
+        authority = (pool.data / "pki/ca.crt").read_text()
+        self.assertNotIn("beyond this machine", pool.log())
+        self.assertEqual(self.server_in(self.token_file(pool)), (pool.data / "address").read_text().strip())
+        for flag, name, url in (("gpu1.lab.example", "gpu1.lab.example", "https://gpu1.lab.example:{}"),
+                                ("[2001:db8::7]:7443", "2001:db8::7", "https://[2001:db8::7]:7443")):
+            with self.subTest(flag):
+                self.assertFalse(connects_as(pool, name))
+                pool.stop()
+                pool.flags = ["--virtual-gpus", "4", "--advertise", flag]
+                pool.start()
+                self.assertTrue(connects_as(pool, name))
+                self.assertEqual((pool.data / "pki/ca.crt").read_text(), authority)
+                self.assertEqual(self.server_in(self.token_file(pool)), url.format(raw.address(pool)[1]))
+
+    def test_a_name_that_is_none_is_refused(self):
+        for wrong in ("https://gpu1", "gpu 1", "gpu1:0", "gpu1:65536", "gpu1:x", "a,DNS:b", "[::1", "::1]:5", ":7443", "1::2::3"):
+            with self.subTest(wrong):
+                place = Pool()
+                self.addCleanup(place.__exit__)
+                done = place.pondage("serve", "--data", place.data, "--listen", "127.0.0.1:0", "--virtual-gpus", "1",
+                                     f"--advertise={wrong}", check=False)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertFalse(place.data.exists())
 
 
 if __name__ == "__main__":
