@@ -26,7 +26,7 @@ namespace pondage::cmd {
 
 class OwnViews {
  public:
-  static constexpr std::size_t kWaiting = 4;  // of each kind, behind the one that is under way
+  static constexpr std::size_t kWaiting = 100;  // of each kind, behind the one that is under way
   using Sentences = std::function<std::vector<std::string>()>;
   // `unreadable`: objects that the server had to set aside. `not_limited`: why not every limit of a
   // job is enforced on this machine; empty: all are. `url`: by which other machines find it, if
