@@ -9,8 +9,8 @@
 #include <fstream>
 #include <string>
 
+#include "base/test_directory.h"
 #include "store/sqlite_store.h"
-#include "store/test_directory.h"
 
 namespace pondage::store {
 namespace {
@@ -35,7 +35,7 @@ void Fill(SqliteStore& store, std::int64_t count) {
   }
 }
 
-std::unique_ptr<SqliteStore> Open(const TestDirectory& directory) {
+std::unique_ptr<SqliteStore> Open(const base::TestDirectory& directory) {
   return SqliteStore::Open({.path = directory.path() + "/store.db"}).value();
 }
 
@@ -48,7 +48,7 @@ std::int64_t ResidentKib() {
 }
 
 void Commit(benchmark::State& state) {
-  const TestDirectory directory;
+  const base::TestDirectory directory;
   const auto store = Open(directory);
   Fill(*store, 1000);
   std::int64_t next = 0;
@@ -63,7 +63,7 @@ BENCHMARK(Commit)->Arg(1)->Arg(10)->Arg(100)->Unit(benchmark::kMicrosecond)->Use
 
 // The floor: the same bytes into one table of SQLite, with the same durability.
 void BareCommit(benchmark::State& state) {
-  const TestDirectory directory;
+  const base::TestDirectory directory;
   sqlite3* database = nullptr;
   sqlite3_open((directory.path() + "/bare.db").c_str(), &database);
   sqlite3_exec(database,
@@ -91,7 +91,7 @@ BENCHMARK(BareCommit)->Arg(1)->Arg(10)->Arg(100)->Unit(benchmark::kMicrosecond)-
 class Filled : public benchmark::Fixture {
  public:
   void SetUp(const benchmark::State& state) override {
-    directory_ = std::make_unique<TestDirectory>();
+    directory_ = std::make_unique<base::TestDirectory>();
     store_ = Open(*directory_);
     Fill(*store_, state.range(0));
   }
@@ -99,7 +99,7 @@ class Filled : public benchmark::Fixture {
     store_.reset();
     directory_.reset();
   }
-  std::unique_ptr<TestDirectory> directory_;
+  std::unique_ptr<base::TestDirectory> directory_;
   std::unique_ptr<SqliteStore> store_;
 };
 

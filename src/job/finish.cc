@@ -12,13 +12,15 @@ namespace {
 
 enum class Parting : std::uint8_t { kAtOnce, kPolitely };
 
-void End(Pass& pass, const std::string& type, const std::string& message, bool warning) {
+// `ended`: when its programs decided it, which a server that was away learns late.
+void End(Pass& pass, const std::string& type, const std::string& message, bool warning,
+         base::Instant ended) {
   Status& status = pass.status;
   REQUIRE(!IsFinished(status));
   const std::string reason = "TFJob" + type;
   SetCondition(status, type, true, reason, message, pass.now);
   pass.Tell(warning, reason, message);
-  status.completion_time = pass.now;
+  status.completion_time = pass.EndWithin(ended, status.start_time);
   if (status.stage == Stage::kWaiting) {
     status.stage = Stage::kEnded;  // nobody is there who could leave
   } else {
@@ -31,8 +33,9 @@ void End(Pass& pass, const std::string& type, const std::string& message, bool w
   PROMISE(IsFinished(status));
 }
 
-void Fail(Pass& pass, const std::string& message, Parting parting, bool warning = false) {
-  End(pass, "Failed", message, warning);
+void Fail(Pass& pass, const std::string& message, Parting parting, base::Instant ended,
+          bool warning = false) {
+  End(pass, "Failed", message, warning, ended);
   if (parting == Parting::kAtOnce) KillAll(pass);
 }
 
@@ -66,27 +69,28 @@ const Seen& NamesFailure(const std::vector<const Seen*>& fatal) {
   return **std::ranges::min_element(fatal, {}, rank);
 }
 
+// Requires that the cause is recorded.
 void FailBy(Pass& pass, const Seen& named) {
+  const base::Instant ended = pass.status.cause->at;
   const Role role = named.replica->role;
   const Parting parting = EndsAttempt(pass.spec, role) ? Parting::kAtOnce : Parting::kPolitely;
   if (named.reading.permanent) {
     return Fail(pass,
                 fmt::format("job \"{}\" is failing because \"{}\" replica(s) failed.",
                             pass.identity.name, RoleName(role)),
-                parting, true);
+                parting, ended, true);
   }
   ShowRunningBefore(pass, role);
   Fail(pass,
        fmt::format("TFJob {} has failed because {} {} replica(s) failed.", pass.identity.Path(),
                    pass.status.counts[role].failed, RoleName(role)),
-       parting);
+       parting, ended);
 }
 
 // Under policy Running only what still ran at the end goes.
 bool RanToTheEnd(const Status& status, const Replica& replica) {
-  REQUIRE(status.completion_time.has_value());
   return !replica.exit || replica.exit->reason == "StoppedWithJob" ||
-         replica.exit->at > *status.completion_time;
+         replica.exit->at > DecidedAt(status);
 }
 
 }  // namespace
@@ -94,8 +98,12 @@ bool RanToTheEnd(const Status& status, const Replica& replica) {
 void Succeed(Pass& pass) {
   pass.status.cause.reset();
   pass.status.cause_replica.clear();
+  std::optional<base::Instant> ended;
+  for (const Replica& replica : pass.status.replicas) {
+    if (replica.completed && replica.exit) ended = std::max(ended, {replica.exit->at});
+  }
   End(pass, "Succeeded", fmt::format("TFJob {} successfully completed.", pass.identity.Path()),
-      false);
+      false, ended.value_or(pass.now));
 }
 
 bool FailAfterExits(Pass& pass) {
@@ -133,7 +141,7 @@ bool FailPastLimits(Pass& pass) {
              : fmt::format("TFJob {} has failed because its program asked {} times in a row to be "
                            "run again.",
                            pass.identity.Path(), status.voluntary),
-         parting);
+         parting, first != nullptr ? first->replica->exit->at : pass.now);
     return true;
   }
   // The clock stops while a suspended or preempted job waits; not between the tries of one run.
@@ -149,7 +157,7 @@ bool FailPastLimits(Pass& pass) {
   Fail(pass,
        fmt::format("Job {} has failed because it was active longer than specified deadline",
                    pass.identity.name),
-       Parting::kPolitely);
+       Parting::kPolitely, pass.now);
   return true;
 }
 

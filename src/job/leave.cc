@@ -164,7 +164,7 @@ void Stop(Pass& pass, Replica& replica, base::Instant deadline) {
   REQUIRE(replica.alive && !replica.stop_asked);
   replica.stop_asked = pass.now;
   replica.kill_at = deadline;
-  pass.verdict.actions.push_back({Act::kStop, replica.Id(pass.identity.id), deadline, {}});
+  pass.verdict.actions.push_back({Act::kStop, replica.Id(pass.identity.id), deadline, {}, {}});
   pass.WakeAt(deadline);
 }
 

@@ -49,6 +49,7 @@ struct Action {
   Act act;
   base::ReplicaId replica;
   base::Instant deadline;  // of kStop
+  base::Instant ended;     // of kRelease: since when no program used it; not after now
   std::string why;         // ledger's word for kRelease: finished failed restart preempted stopped
 };
 

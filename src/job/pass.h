@@ -3,6 +3,7 @@
 // One object, one thread, one pass.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,10 +29,19 @@ struct Pass {
   std::vector<Seen> seen;
 
   void Do(Act act, const Replica& replica) {
-    verdict.actions.push_back({act, replica.Id(identity.id), {}, {}});
+    verdict.actions.push_back({act, replica.Id(identity.id), {}, {}, {}});
+  }
+  // When it ended, by its own word: a server that was away learns it late. A word that cannot be
+  // true, since a clock was set, is worth nothing.
+  base::Instant EndWithin(base::Instant said, std::optional<base::Instant> since) const {
+    return since && *since <= said && said <= now ? said : now;
   }
   void Release(const Replica& replica, std::string why) {
-    verdict.actions.push_back({Act::kRelease, replica.Id(identity.id), {}, std::move(why)});
+    base::Instant ended = now;
+    for (const Seen& one : seen) {
+      if (one.replica == &replica) ended = EndWithin(replica.exit->at, replica.granted);
+    }
+    verdict.actions.push_back({Act::kRelease, replica.Id(identity.id), {}, ended, std::move(why)});
   }
   void Tell(bool warning, std::string reason, std::string message) {
     verdict.notes.push_back({warning, std::move(reason), std::move(message)});

@@ -32,6 +32,11 @@ bool IsFinished(const Status& status) {
   return IsTrue(status, "Succeeded") || IsTrue(status, "Failed");
 }
 
+base::Instant DecidedAt(const Status& status) {
+  REQUIRE(IsFinished(status));
+  return FindCondition(status, IsTrue(status, "Failed") ? "Failed" : "Succeeded")->changed;
+}
+
 bool SetCondition(Status& status, const std::string& type, bool is_true, const std::string& reason,
                   const std::string& message, base::Instant now) {
   if (IsTrue(status, "Failed")) return false;

@@ -159,6 +159,9 @@ bool SetCondition(Status& status, const std::string& type, bool is_true, const s
                   const std::string& message, base::Instant now);
 const Condition* FindCondition(const Status& status, const std::string& type);
 bool IsTrue(const Status& status, const std::string& type);
+// When its end was decided; its programs may have brought it about earlier (`completion_time`).
+// Requires that it has finished.
+base::Instant DecidedAt(const Status& status);
 bool IsFinished(const Status& status);  // Succeeded or Failed is True
 
 Replica* FindReplica(Status& status, Role role, int index);

@@ -13,7 +13,7 @@ bool WasStopped(const Status& status, const Replica& replica) {
   if (!replica.killed && !replica.stop_asked) return false;
   if (!IsTrue(status, "Failed")) return true;
   const Exit& exit = *replica.exit;
-  return exit.at >= *status.completion_time && !(status.cause && IsEarlier(exit, *status.cause));
+  return exit.at >= DecidedAt(status) && !(status.cause && IsEarlier(exit, *status.cause));
 }
 
 // One that was stopped because its job had ended did not fail.

@@ -15,12 +15,12 @@ void Ledger::Open(Entry opening) {
   open_.emplace(opening.replica, std::move(opening));
 }
 
-Entry Ledger::Close(base::ReplicaId replica, base::Instant now, std::string end) {
+Entry Ledger::Close(base::ReplicaId replica, base::Instant to, std::string end) {
   const auto found = open_.find(replica);
   REQUIRE(found != open_.end());
   Entry entry = std::move(found->second);
   open_.erase(found);
-  entry.to = std::max(entry.from, now);
+  entry.to = std::max(entry.from, to);
   entry.end = std::move(end);
   PROMISE(entry.to >= entry.from);
   return entry;

@@ -3,7 +3,9 @@
 // Exact: milli-GPU x ms in int64, undecayed. Allocated GPUs are charged, used or not, over exactly
 // the binding's interval. Single-threaded, owned by the pool. Invariants:
 //   1. A replica has at most one open interval.
-//   2. Sum of all entries (open ones cut at `now`) = integral of bindings.
+//   2. Sum of all entries (open ones cut at `now`) = integral of bindings. A binding lasts until
+//   its
+//      program has ended, which a server that was away learns and writes down late.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +46,7 @@ class Ledger {
 
   // Closes and hands the finished entry out. A clock that went back gives an empty interval.
   // Requires that the replica has an open interval.
-  Entry Close(base::ReplicaId replica, base::Instant now, std::string end);
+  Entry Close(base::ReplicaId replica, base::Instant to, std::string end);
 
   bool IsOpen(base::ReplicaId replica) const { return open_.contains(replica); }
   const std::map<base::ReplicaId, Entry>& open() const { return open_; }

@@ -37,7 +37,7 @@ void Pool::Do(JobView& job, const job::Action& action, base::Instant now,
       job::Replica* replica =
           job::FindReplica(job.status, action.replica.role, action.replica.index);
       REQUIRE(replica != nullptr);
-      Release(job, *replica, now, action.why, out);
+      Release(job, *replica, action, now, out);
       return;
   }
 }
@@ -99,12 +99,12 @@ void Pool::ExpectNode(const fleet::Grant& grant) {
   planner_->SeeNode(std::move(unseen));
 }
 
-void Pool::Release(JobView& job, job::Replica& replica, base::Instant now, const std::string& why,
-                   std::vector<Decision>& out) {
+void Pool::Release(JobView& job, job::Replica& replica, const job::Action& action,
+                   base::Instant now, std::vector<Decision>& out) {
   REQUIRE(replica.grant.has_value());
   REQUIRE(!replica.alive);
   planner_->Release(job.identity.id, *replica.grant, now);
-  out.push_back(CloseCharge{ledger_.Close(Account(replica.Id(job.identity.id)), now, why)});
+  out.push_back(CloseCharge{ledger_.Close(Account(action.replica), action.ended, action.why)});
   // The others know one that has finished by its address: nobody else may listen there.
   const bool known = replica.completed && job.status.stage == job::Stage::kBound;
   if (!known) FreePort(replica);

@@ -96,7 +96,7 @@ class Pool {
   void DropDeparted();
   void Hold(const JobView& job, const job::Replica& replica, base::Instant now);
   void ExpectNode(const fleet::Grant& grant);
-  void Release(JobView& job, job::Replica& replica, base::Instant now, const std::string& why,
+  void Release(JobView& job, job::Replica& replica, const job::Action& action, base::Instant now,
                std::vector<Decision>& out);
   // ports.cc
   std::size_t PortsWanted(const JobView& job) const;

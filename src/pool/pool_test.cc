@@ -78,12 +78,27 @@ TEST_F(PoolTest, AnExitFreesItsGpusForTheNextGangInTheSameStep) {
   Step({Job(1, 1, 4)});
   Step({Job(2, 1, 4)});
   Step({ReplicaStarted{Worker(1, 0), now_}});
+  const base::Instant ended = now_ + base::SecondsLong(20);
   const auto decisions =
-      Step({ReplicaExited{Worker(1, 0), {.code = 0, .at = now_}}}, base::SecondsLong(30));
+      Step({ReplicaExited{Worker(1, 0), {.code = 0, .at = ended}}}, base::SecondsLong(30));
   ASSERT_EQ(Of<CloseCharge>(decisions).size(), 1u);
-  EXPECT_EQ(Of<CloseCharge>(decisions)[0].entry.MilliGpuMillis(), 4'000 * 30'000);
+  EXPECT_EQ(Of<CloseCharge>(decisions)[0].entry.MilliGpuMillis(), 4'000 * 20'000) << "told late";
+  EXPECT_EQ(pool_.Find({1})->status.completion_time, ended);
   EXPECT_EQ(Of<StartReplica>(decisions).size(), 1u);
   EXPECT_EQ(Of<StartReplica>(decisions)[0].replica, Worker(2, 0));
+}
+
+TEST_F(PoolTest, AnEndThatCannotBeTrueIsWhenItWasTold) {
+  for (const base::Millis off : {base::SecondsLong(-3600), base::SecondsLong(3600)}) {
+    const int id = off.value < 0 ? 1 : 2;
+    Step({Job(id, 1, 4)});
+    Step({ReplicaStarted{Worker(id, 0), now_}});
+    const auto decisions =
+        Step({ReplicaExited{Worker(id, 0), {.code = 0, .at = now_ + off}}}, base::SecondsLong(30));
+    ASSERT_EQ(Of<CloseCharge>(decisions).size(), 1u);
+    EXPECT_EQ(Of<CloseCharge>(decisions)[0].entry.to, now_);
+    EXPECT_EQ(pool_.Find({id})->status.completion_time, now_);
+  }
 }
 
 TEST_F(PoolTest, AFactAboutAnOlderIncarnationChangesNothing) {

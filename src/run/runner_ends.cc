@@ -87,6 +87,10 @@ port::Reading ShimRunner::Core::EndOf(const std::string& uid, const Replica& rep
   lost.at = clock_.Now();
   lost.at_monotonic_ms = BoottimeMs();
   lost.boot_id = boot_id_;
+  if (this_start && spec->boot_id != boot_id_) {  // it was gone when the machine began
+    lost.at = lost.at - base::Millis{lost.at_monotonic_ms};
+    lost.at_monotonic_ms = 0;
+  }
   return lost;
 }
 
