@@ -1,5 +1,8 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "client/kube.h"
 #include "client/manifest_file.h"
 #include "cmd/context.h"
@@ -43,6 +46,27 @@ base::Result<Loss> LossOf(const std::vector<std::string>& names, const std::stri
   return loss;
 }
 
+bool Contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// Those that ended at least `age` ago, oldest first.
+base::Result<std::vector<std::string>> FinishedJobs(client::Client& client,
+                                                    const std::string& space, base::Millis age) {
+  TRY(const auto objects, client::ListAll(client, client::TfJobPath(space)));
+  const base::Instant before = terminal::Now() - age;
+  std::vector<std::pair<base::Instant, std::string>> found;
+  for (const json::value& object : objects) {
+    const view::JobView job = view::ViewJob(object);
+    const base::Instant ended = job.ended.value_or(job.created);
+    if (view::IsEnd(job.state) && ended <= before) found.emplace_back(ended, job.name);
+  }
+  std::ranges::sort(found);
+  std::vector<std::string> names;
+  for (auto& [ended, name] : found) names.push_back(std::move(name));
+  return names;
+}
+
 std::string QuestionOf(const Loss& loss, const terminal::Screen& screen) {
   std::string question;
   if (!loss.running.empty()) {
@@ -61,12 +85,24 @@ std::string QuestionOf(const Loss& loss, const terminal::Screen& screen) {
 
 base::Result<int> DeleteMain(Context& context) {
   const grammar::Invocation& line = context.line();
-  if (line.words.empty() && !line.Has("filename")) {
-    return Fail(Kind::kInvalid, "PND-C002", "", "delete needs names of jobs, or -f FILE");
+  if (line.words.empty() && !line.Has("filename") && !line.Has("finished")) {
+    return Fail(Kind::kInvalid, "PND-C002", "",
+                "delete needs names of jobs, -f FILE or --finished");
   }
+  if (line.Has("older-than") && !line.Has("finished"))
+    return Fail(Kind::kInvalid, "PND-C002", "", "--older-than goes with --finished");
   TRY(client::Client * client, context.Server());
   TRY(const std::string space, context.Space());
-  TRY(const Loss loss, LossOf(line.words, space, *client));
+  std::vector<std::string> names = line.words;
+  if (line.Has("finished")) {
+    TRY(const auto older, line.Length("older-than"));
+    TRY(auto finished, FinishedJobs(*client, space, older.value_or(base::Millis{0})));
+    if (finished.empty())
+      context.Print(context.screen().Pick("no job has ended\n", "没有已结束的作业\n"));
+    std::erase_if(finished, [&](const std::string& name) { return Contains(names, name); });
+    names.insert(names.end(), finished.begin(), finished.end());
+  }
+  TRY(const Loss loss, LossOf(names, space, *client));
   // Finished jobs are deleted by scripts, too: there is nobody to ask.
   const bool asks =
       !loss.running.empty() || (!loss.copies.empty() && context.screen().in_is_terminal);
@@ -75,7 +111,7 @@ base::Result<int> DeleteMain(Context& context) {
         terminal::Ask(context.screen(), QuestionOf(loss, context.screen()), false));
     if (!sure) return terminal::kNegative;
   }
-  for (const std::string& name : line.words) {
+  for (const std::string& name : names) {
     TRY_DO(DeleteOne(context, *client, client::TfJobPath(space), name, "tfjob/" + name));
   }
   for (const std::string& file : line.Values("filename")) {

@@ -5,6 +5,7 @@
 #include "cmd/context.h"
 #include "cmd/mains.h"
 #include "session/waiting.h"
+#include "terminal/ask.h"
 #include "terminal/progress.h"
 #include "terminal/text.h"
 #include "terminal/trouble.h"
@@ -73,6 +74,18 @@ base::Result<int> UnlessEnded(const std::vector<view::JobView>& ended,
   return base::Fail(Kind::kInvalid, "PND-C024", ended[0].name, terminal::Join(lines, "\n"));
 }
 
+// Asked on a terminal alone: of one that runs and was not seen to save, what it did is lost.
+base::Result<bool> IsSure(const view::JobView& job, const terminal::Screen& screen) {
+  if (!screen.in_is_terminal || job.state != view::JobState::kRunning || job.saved) return true;
+  return terminal::Ask(
+      screen,
+      fmt::format(fmt::runtime(screen.Pick(
+                      "{} was not seen to save a checkpoint: what it did may be lost. Stop it?",
+                      "未见 {} 保存过检查点: 其进度可能丢失。停止它?")),
+                  job.name),
+      false);
+}
+
 // suspend and resume: nothing is waited for.
 base::Result<int> SetAll(Context& context, bool suspend, const char* did) {
   TRY(client::Client * client, context.Server());
@@ -108,6 +121,10 @@ base::Result<int> StopMain(Context& context) {
     if (view::IsEnd(job.state)) {
       ended.push_back(std::move(job));
       continue;
+    }
+    if (!line.Has("yes")) {
+      TRY(const bool sure, IsSure(job, context.screen()));
+      if (!sure) return terminal::kNegative;
     }
     TRY_DO(SetSuspend(*client, space, name, true));
     if (grace) TRY_DO(Hurry(*client, space, name, *grace));

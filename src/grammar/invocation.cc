@@ -149,6 +149,24 @@ base::Error NotUnderstood(const Command* command, const CLI::ParseError& error,
   return Usage(command, error.what());
 }
 
+// What a command that does not exist is called here: words of kubectl, Slurm and others first.
+std::string Meant(std::string_view word) {
+  static constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
+      {"list", "ps"},       {"ls", "ps"},        {"jobs", "ps"},       {"squeue", "ps"},
+      {"get", "show"},      {"status", "show"},  {"describe", "show"}, {"info", "show"},
+      {"submit", "run"},    {"create", "apply"}, {"sbatch", "run"},    {"srun", "run"},
+      {"cancel", "stop"},   {"kill", "stop"},    {"scancel", "stop"},  {"abort", "stop"},
+      {"remove", "delete"}, {"rm", "delete"},    {"log", "logs"},      {"attach", "logs"},
+      {"restart", "rerun"}, {"retry", "rerun"},  {"pause", "suspend"}, {"start", "resume"},
+      {"why", "explain"},   {"sinfo", "nodes"},  {"gpus", "nodes"},    {"node", "nodes"},
+      {"queues", "queue"},  {"login", "token"},  {"check", "doctor"},  {"server", "serve"},
+  };
+  for (const auto& [elsewhere, here] : kElsewhere) {
+    if (word == elsewhere) return std::string(here);
+  }
+  return Nearest(word, CommandNames());
+}
+
 }  // namespace
 
 std::string Invocation::Value(std::string_view flag, std::string_view otherwise) const {
@@ -228,7 +246,7 @@ base::Result<Invocation> ParseLine(const std::vector<std::string>& words) {
     if (command == nullptr) {
       for (const std::string& word : ours) {
         if (word.starts_with("-")) continue;
-        const std::string near = Nearest(word, CommandNames());
+        const std::string near = Meant(word);
         return std::unexpected(
             Usage(nullptr, near.empty()
                                ? fmt::format("no command \"{}\"", word)

@@ -52,6 +52,8 @@ TEST(Invocation, MistakesAreToldInWords) {
   const Row rows[] = {
       {{"rnu"}, "did you mean run?"},
       {{"expalin", "x"}, "did you mean explain?"},
+      {{"squeue"}, "no command \"squeue\"; did you mean ps?"},
+      {{"cancel", "x"}, "did you mean stop?"},
       {{"zzzzzz"}, "no command \"zzzzzz\""},
       {{"ps", "--al"}, "did you mean --all?"},
       {{"ps", "-o", "xml"}, "--output takes table|wide|json|yaml|csv|name, not \"xml\""},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <thread>
+#include <utility>
 
 #include "client/kube.h"
 #include "session/event_queue.h"
@@ -83,6 +84,7 @@ class Follower {
   void TakePod(const json::value& pod);
   void TakeOutput(const Event& event);
   void ShowState(const view::JobView& job);
+  void TellOfTries();
   void Away(bool away);
   base::Result<void> LastPods();
   base::Result<int> Verdict();
@@ -94,6 +96,7 @@ class Follower {
   const std::string space_, name_;
   const LogWish wish_;
   const bool states_;
+  bool told_of_tries_ = false;
   EventQueue<Event> queue_;
   terminal::Progress progress_;
   std::optional<view::JobView> job_;
@@ -251,12 +254,26 @@ std::string StepOf(const view::JobView& job, const terminal::Screen& screen, bas
   }
 }
 
+// Once: a program that fails for good is not tried again and again unnoticed.
+void Follower::TellOfTries() {
+  if (std::exchange(told_of_tries_, true)) return;
+  progress_.Line(fmt::format(
+      fmt::runtime(screen_.Pick("{0} failed and is tried again, as its restart policy says\n"
+                                "  no more  pondage stop {0}\n"
+                                "  never    pondage run --restarts 0 ...",
+                                "{0} 失败, 将按其重启策略再次尝试\n"
+                                "  停止尝试  pondage stop {0}\n"
+                                "  从不尝试  pondage run --restarts 0 ...")),
+      name_));
+}
+
 void Follower::ShowState(const view::JobView& job) {
   const bool waits = job.state == view::JobState::kWaiting ||
                      job.state == view::JobState::kRequeued ||
                      job.state == view::JobState::kRestarting;
   const std::string text = fmt::format("{} {}", job.name, StepOf(job, screen_, terminal::Now()));
   if (waits) {
+    if (job.state == view::JobState::kRestarting && job.failures > 0) TellOfTries();
     // A wait is shown again in place; the first of it stays when others of the job were told
     // before.
     if (!told_.empty() && told_ != view::StateName(job.state)) progress_.Line(text);
@@ -367,9 +384,12 @@ base::Result<int> Follower::Verdict() {
                     job.work_copy));
   }
   if (job.state == view::JobState::kSucceeded) return terminal::kDone;
-  terminal::Note(screen_, fmt::format(fmt::runtime(screen_.Pick("  more: pondage show {}\n",
-                                                                "  详情: pondage show {}\n")),
-                                      name_));
+  terminal::Note(
+      screen_, fmt::format(fmt::runtime(screen_.Pick("  more: pondage show {0}; what may be wrong: "
+                                                     "pondage doctor --job {0}\n",
+                                                     "  详情: pondage show {0}; 可能的原因: "
+                                                     "pondage doctor --job {0}\n")),
+                           name_));
   if (job.exit_code && *job.exit_code != 0) return static_cast<int>(*job.exit_code & 0xff);
   return base::Fail(base::Kind::kInvalid, "PND-C014", name_,
                     fmt::format("{}: {}", name_, job.failure));

@@ -304,6 +304,42 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(said, ["tfjob/applied created\n", "tfjob/applied unchanged\n"])
         self.assertEqual(self.ask(("apply", "-f", "-"), input=self.file.read_text()).stdout, "tfjob/applied unchanged\n")
 
+    def test_finished_jobs_are_deleted_by_age_and_no_others(self):
+        self.pool.kubectl("create", "namespace", "heap")
+        run = "run -n heap --yes --no-copy --image fake --restarts 0 --name"
+        self.ask(f"{run} ended-1 -- true")
+        self.ask(f"{run} ended-2 -- false")
+        self.ask(f"{run} lives-1 --detach -- sleep 600")
+        left = lambda: set(self.ask("ps -a -n heap -o name").stdout.split())
+        self.assertEqual(self.ask("delete -n heap --older-than 1h").returncode, USAGE)
+        self.assertEqual(self.ask("delete -n heap --finished --older-than 1h").returncode, DONE)
+        self.assertEqual(len(left()), 3)
+        done = self.ask("delete -n heap --finished")
+        self.assertEqual(done.stdout.split("\n")[:2], ["tfjob/ended-1 deleted", "tfjob/ended-2 deleted"])
+        pools.eventually("those are gone", lambda: len(left()) == 1)
+        self.assertIn("no job has ended", self.ask("delete -n heap --finished").stdout)
+        self.assertEqual(self.ask("stop -n heap lives-1").returncode, DONE, "without a terminal nobody is asked")
+
+    def test_a_failure_that_is_tried_again_says_how_to_end_that(self):
+        tries = self.ask(["run", "--yes", "--no-copy", "--image", "fake", "--restarts", "1", "--name", "tries-1", "--",
+                          "sh", "-c", "exit 3"])
+        self.assertEqual(tries.returncode, 3)
+        self.assertEqual(tries.stderr.count("pondage stop tries-1"), 1, tries.stderr)
+        self.assertIn("--restarts 0", tries.stderr)
+        self.assertIn("pondage doctor --job tries-1", tries.stderr)
+
+    def test_stopping_what_has_saved_nothing_is_asked_for_on_a_terminal(self):
+        for answer, code in ((b"n\n", NEGATIVE), (b"\n", NEGATIVE)):
+            master, slave = pty.openpty()
+            program = subprocess.Popen([pools.PONDAGE, "stop", "long-1"], stdin=slave, stdout=slave, stderr=slave,
+                                       env=self.pool.env)
+            os.close(slave)
+            os.write(master, answer)
+            self.assertEqual(program.wait(60), code)
+            self.assertIn("long-1 was not seen to save a checkpoint", os.read(master, 65536).decode())
+            os.close(master)
+        self.assertTrue(self.pool.programs("long-1"))
+
     def test_ctrl_c_detaches_and_says_how_to_return(self):
         master, slave = pty.openpty()
         command = [pools.PONDAGE, "run", "--yes", "--no-copy", "--image", "fake", "--name", "held-1", "--", "sleep", "600"]
