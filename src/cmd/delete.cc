@@ -67,11 +67,12 @@ base::Result<std::vector<std::string>> FinishedJobs(client::Client& client,
   return names;
 }
 
-std::string QuestionOf(const Loss& loss, const terminal::Screen& screen) {
+std::string QuestionOf(std::size_t jobs, const Loss& loss, const terminal::Screen& screen) {
   std::string question;
+  if (jobs > 1) question = fmt::format(fmt::runtime(screen.Pick("{} jobs. ", "{} 个作业。")), jobs);
   if (!loss.running.empty()) {
-    question = fmt::format(fmt::runtime(screen.Pick("{} is running. ", "{} 正在运行。")),
-                           terminal::Join(loss.running, ", "));
+    question += fmt::format(fmt::runtime(screen.Pick("{} is running. ", "{} 正在运行。")),
+                            terminal::Join(loss.running, ", "));
   }
   if (!loss.copies.empty()) {
     question += fmt::format(
@@ -98,17 +99,18 @@ base::Result<int> DeleteMain(Context& context) {
     TRY(const auto older, line.Length("older-than"));
     TRY(auto finished, FinishedJobs(*client, space, older.value_or(base::Millis{0})));
     if (finished.empty())
-      context.Print(context.screen().Pick("no job has ended\n", "没有已结束的作业\n"));
+      context.Print(context.screen().Pick("no such job has ended\n", "没有这样的已结束作业\n"));
     std::erase_if(finished, [&](const std::string& name) { return Contains(names, name); });
     names.insert(names.end(), finished.begin(), finished.end());
   }
   TRY(const Loss loss, LossOf(names, space, *client));
   // Finished jobs are deleted by scripts, too: there is nobody to ask.
+  const bool many = names.size() > line.words.size();  // not typed one by one
   const bool asks =
-      !loss.running.empty() || (!loss.copies.empty() && context.screen().in_is_terminal);
+      !loss.running.empty() || ((many || !loss.copies.empty()) && context.screen().in_is_terminal);
   if (asks && !line.Has("yes")) {
     TRY(const bool sure,
-        terminal::Ask(context.screen(), QuestionOf(loss, context.screen()), false));
+        terminal::Ask(context.screen(), QuestionOf(names.size(), loss, context.screen()), false));
     if (!sure) return terminal::kNegative;
   }
   for (const std::string& name : names) {

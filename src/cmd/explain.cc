@@ -67,23 +67,25 @@ base::Result<Neighbours> NeighboursOf(client::Client& client, const view::JobVie
   return around;
 }
 
-std::string HolderText(const view::JobView& job, const terminal::Screen& screen,
-                       base::Instant now) {
-  std::string who = job.user.empty() ? job.space : job.user;
-  std::string text = fmt::format("{} ({}, {} GPU", job.name, who, job.gpus);
+// As seen from a job of `space`.
+std::string HolderText(const view::JobView& job, const std::string& space,
+                       const terminal::Screen& screen, base::Instant now) {
+  const std::string name = job.space == space ? job.name : job.space + "/" + job.name;
+  std::string text =
+      fmt::format("{} ({}{} GPU", name, job.user.empty() ? "" : job.user + ", ", job.gpus);
   if (job.bound)
     text += fmt::format(fmt::runtime(screen.Pick(", since {}", ", 自 {} 起")),
                         terminal::Moment(*job.bound, now));
   return text + ")";
 }
 
-std::string Names(const std::vector<view::JobView>& jobs, const terminal::Screen& screen,
-                  base::Instant now) {
+std::string Names(const std::vector<view::JobView>& jobs, const std::string& space,
+                  const terminal::Screen& screen, base::Instant now) {
   constexpr std::size_t kMost = 3;
   std::vector<std::string> names;
   for (const view::JobView& job : jobs) {
     if (names.size() == kMost) break;
-    names.push_back(HolderText(job, screen, now));
+    names.push_back(HolderText(job, space, screen, now));
   }
   std::string text = terminal::Join(names, ", ");
   if (jobs.size() > kMost)
@@ -148,11 +150,11 @@ Explanation Explain(const view::JobView& job, const Neighbours& around, const st
       told.lines.emplace_back(screen.Pick(english, chinese), terminal::Plain(text));
   };
   if (Waits(job)) {
-    line("held by", "占用者", Names(around.holders, screen, now));
+    line("held by", "占用者", Names(around.holders, job.space, screen, now));
     line("ahead", "前面",
          around.ahead.empty()
              ? fmt::format(fmt::runtime(screen.Pick("nobody in {}", "{} 中没有人")), job.queue)
-             : Names(around.ahead, screen, now));
+             : Names(around.ahead, job.space, screen, now));
     told.help = WhatHelps(job, help, screen);
     told.when = WhenText(job, screen, now);
     line("sooner", "更快", told.help);

@@ -126,9 +126,11 @@ base::Result<int> StopMain(Context& context) {
       TRY(const bool sure, IsSure(job, context.screen()));
       if (!sure) return terminal::kNegative;
     }
+    asked.push_back(name);
+  }
+  for (const std::string& name : asked) {
     TRY_DO(SetSuspend(*client, space, name, true));
     if (grace) TRY_DO(Hurry(*client, space, name, *grace));
-    asked.push_back(name);
   }
   terminal::Progress progress(context.screen());
   for (const std::string& name : asked) {

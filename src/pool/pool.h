@@ -107,7 +107,9 @@ class Pool {
   void FreePorts(JobView& job);
   void LackPorts(JobView& job, std::size_t count, base::Instant now);
   void NoteStranger(int port, base::Instant now);
-  plan::NameOf Names() const;
+  // What others are called where `reader`'s owner reads of them: another name space and another
+  // user are told.
+  plan::NameOf NamesFor(const JobView& reader) const;
   plan::Ask AskOf(const JobView& job, base::Instant now) const;
   plan::Holding HoldingOf(const JobView& job) const;
   void Touch(base::JobId id) { touched_.insert(id); }

@@ -1,6 +1,7 @@
 #include "pool/pool.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -86,6 +87,28 @@ TEST_F(PoolTest, AnExitFreesItsGpusForTheNextGangInTheSameStep) {
   EXPECT_EQ(pool_.Find({1})->status.completion_time, ended);
   EXPECT_EQ(Of<StartReplica>(decisions).size(), 1u);
   EXPECT_EQ(Of<StartReplica>(decisions)[0].replica, Worker(2, 0));
+}
+
+TEST_F(PoolTest, WhoHoldsTheGpusIsToldWithNameSpaceAndUserWhereTheyAreOthers) {
+  JobApplied holder = Job(1, 1, 4);
+  holder.spec.user = "li";
+  Step({holder});
+  struct Row {
+    std::string space, user, held_by;
+  };
+  const Row rows[] = {{"default", "li", "j1"},
+                      {"default", "ann", "j1 (li)"},
+                      {"vision", "li", "default/j1"},
+                      {"vision", "ann", "default/j1 (li)"}};
+  for (int id = 2; const Row& row : rows) {
+    JobApplied waits = Job(id, 1, 4);
+    waits.identity.space = row.space;
+    waits.spec.user = row.user;
+    Step({waits});
+    const auto& reason = pool_.Find({id++})->status.reason;
+    ASSERT_TRUE(reason.has_value());
+    EXPECT_THAT(reason->message, testing::EndsWith("held by " + row.held_by));
+  }
 }
 
 TEST_F(PoolTest, AnEndThatCannotBeTrueIsWhenItWasTold) {

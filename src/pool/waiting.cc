@@ -113,17 +113,22 @@ bool Pool::Refuse(JobView& job, const plan::Refusal& refusal, base::Instant now)
   const bool loaded = !job.reason_at;
   job.reason_at = now;
   if (loaded && !news) return false;
-  job::Reason reason = ReasonOf(refusal, Names());
+  job::Reason reason = ReasonOf(refusal, NamesFor(job));
   if (job.status.reason == reason) return false;
   job.status.reason = std::move(reason);
   changed_.insert(job.identity.id);
   return true;
 }
 
-plan::NameOf Pool::Names() const {
-  return [this](base::JobId id) {
-    const JobView* job = Find(id);
-    if (job != nullptr) return job->identity.name;
+plan::NameOf Pool::NamesFor(const JobView& reader) const {
+  return [this, &reader](base::JobId id) {
+    if (const JobView* job = Find(id)) {
+      const bool neighbour = job->identity.space == reader.identity.space;
+      std::string name = neighbour ? job->identity.name : job->identity.Path();
+      const std::string& user = job->spec.user;
+      if (!user.empty() && user != reader.spec.user) name += " (" + user + ")";
+      return name;
+    }
     const auto kept = kept_.find(id);
     return kept == kept_.end() ? std::string("?") : kept->second.path;
   };
@@ -142,7 +147,7 @@ job::Status Pool::Preview(const job::Identity& identity, const job::Spec& spec,
     const std::vector<int> no_ports(preview.start->grants.size(), 0);
     job::BindGang(spec, job.status, preview.start->grants, no_ports, now);
   } else {
-    job.status.reason = ReasonOf(preview.refusal, Names());
+    job.status.reason = ReasonOf(preview.refusal, NamesFor(job));
   }
   return job.status;
 }

@@ -317,7 +317,7 @@ class CommandLine(unittest.TestCase):
         done = self.ask("delete -n heap --finished")
         self.assertEqual(done.stdout.split("\n")[:2], ["tfjob/ended-1 deleted", "tfjob/ended-2 deleted"])
         pools.eventually("those are gone", lambda: len(left()) == 1)
-        self.assertIn("no job has ended", self.ask("delete -n heap --finished").stdout)
+        self.assertIn("no such job has ended", self.ask("delete -n heap --finished").stdout)
         self.assertEqual(self.ask("stop -n heap lives-1").returncode, DONE, "without a terminal nobody is asked")
 
     def test_a_failure_that_is_tried_again_says_how_to_end_that(self):
@@ -331,7 +331,7 @@ class CommandLine(unittest.TestCase):
     def test_stopping_what_has_saved_nothing_is_asked_for_on_a_terminal(self):
         for answer, code in ((b"n\n", NEGATIVE), (b"\n", NEGATIVE)):
             master, slave = pty.openpty()
-            program = subprocess.Popen([pools.PONDAGE, "stop", "long-1"], stdin=slave, stdout=slave, stderr=slave,
+            program = subprocess.Popen([pools.PONDAGE, "stop", "waits-1", "long-1"], stdin=slave, stdout=slave, stderr=slave,
                                        env=self.pool.env)
             os.close(slave)
             os.write(master, answer)
@@ -339,6 +339,7 @@ class CommandLine(unittest.TestCase):
             self.assertIn("long-1 was not seen to save a checkpoint", os.read(master, 65536).decode())
             os.close(master)
         self.assertTrue(self.pool.programs("long-1"))
+        self.assertFalse(self.pool.job("waits-1")["spec"].get("runPolicy", {}).get("suspend"), "all or none of them")
 
     def test_ctrl_c_detaches_and_says_how_to_return(self):
         master, slave = pty.openpty()
