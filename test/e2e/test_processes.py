@@ -69,7 +69,9 @@ class Life(WithPool):
     def test_what_a_replica_finds_in_its_environment(self):
         self.apply("config", ["sh", "-c", "echo $TF_CONFIG; echo gpus=$PONDAGE_GPUS cuda=[$CUDA_VISIBLE_DEVICES]; "
                                           "python -c 'import sys; print(sys.prefix)'"], workers=2)
-        self.pool.await_condition("config", "Succeeded")
+        self.pool.await_condition("config", "Succeeded")  # by its first worker; the second one may be a little later
+        self.pool.await_that("the second has ended", "config", lambda: (
+            self.pool.pod("config-worker-1")["status"]["phase"] == "Succeeded"))
         config, gpus, prefix = self.pool.logs("config-worker-1").splitlines()
         cluster = json.loads(config)
         self.assertEqual(cluster["task"], {"type": "worker", "index": 1})
