@@ -289,7 +289,9 @@ void Follower::ShowState(const view::JobView& job) {
 }
 
 void Follower::TakeJob(const json::value& object) {
+  const bool first = !job_;
   job_ = view::ViewJob(object);
+  if (first) WatchPods();  // how output is shown depends on the job
   if (states_) ShowState(*job_);
 }
 
@@ -398,7 +400,6 @@ base::Result<int> Follower::Verdict() {
 base::Result<int> Follower::Go() {
   terminal::Interrupt interrupt;
   WatchJob();
-  WatchPods();
   std::optional<std::chrono::steady_clock::time_point> ended;
   while (true) {
     if (interrupt.Came()) return states_ ? Detached() : terminal::kDetached;
