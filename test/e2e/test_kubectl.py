@@ -81,7 +81,8 @@ class Kubectl:
 
     def start(self):
         self.assertEqual(self.kubectl("apply", "-f", str(self.manifest)), f"tfjob.kubeflow.org/{NAME} created\n")
-        self.kubectl("wait", "--for=condition=Running", f"tfjob/{NAME}", "--timeout=60s")
+        self.kubectl("wait", "--for=condition=Running", f"tfjob/{NAME}", "--timeout=60s")  # one member is enough
+        self.kubectl("wait", "--for=jsonpath={.status.phase}=Running", *(f"pod/{pod}" for pod in PODS), "--timeout=60s")
 
     def test_version(self):
         version = json.loads(self.kubectl("version", "-o", "json"))

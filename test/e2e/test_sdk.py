@@ -222,8 +222,10 @@ class KubernetesClient(WithClients):
     def test_pods_nodes_and_events_are_typed_objects(self):
         self.create(tfjob("typed", {"Worker": 2}, ["sleep", "600"], {"nvidia.com/gpu": 1}))
         self.wait("typed", "Running")
-        pods = self.core.list_namespaced_pod("default", label_selector="training.kubeflow.org/job-name=typed").items
-        self.assertEqual([pod.status.phase for pod in pods], ["Running", "Running"])
+        listed = lambda: self.core.list_namespaced_pod("default", label_selector="training.kubeflow.org/job-name=typed").items
+        # The job runs with its first worker.
+        eventually("both run", lambda: [pod.status.phase for pod in listed()] == ["Running", "Running"], 10)
+        pods = listed()
         self.assertEqual({pod.metadata.owner_references[0].kind for pod in pods}, {"TFJob"})
         node = self.core.list_node().items[0]
         self.assertEqual(node.status.capacity["nvidia.com/gpu"], "8")
