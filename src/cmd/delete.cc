@@ -46,10 +46,6 @@ base::Result<Loss> LossOf(const std::vector<std::string>& names, const std::stri
   return loss;
 }
 
-bool Contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 // Those that ended at least `age` ago, oldest first.
 base::Result<std::vector<std::string>> FinishedJobs(client::Client& client,
                                                     const std::string& space, base::Millis age) {
@@ -100,7 +96,9 @@ base::Result<int> DeleteMain(Context& context) {
     TRY(auto finished, FinishedJobs(*client, space, older.value_or(base::Millis{0})));
     if (finished.empty())
       context.Print(context.screen().Pick("no such job has ended\n", "没有这样的已结束作业\n"));
-    std::erase_if(finished, [&](const std::string& name) { return Contains(names, name); });
+    std::erase_if(finished, [&](const std::string& name) {
+      return std::ranges::find(names, name) != names.end();  // that was typed, too
+    });
     names.insert(names.end(), finished.begin(), finished.end());
   }
   TRY(const Loss loss, LossOf(names, space, *client));

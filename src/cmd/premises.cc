@@ -84,12 +84,6 @@ std::string UrlOf(const std::string& host, const std::string& port) {
                      port);
 }
 
-bool IsPort(const std::string& text) {
-  return !text.empty() && text.size() <= 5 &&
-         text.find_first_not_of("0123456789") == std::string::npos && std::stoi(text) > 0 &&
-         std::stoi(text) <= 65'535;
-}
-
 bool IsHost(const std::string& text) {
   in6_addr address;
   if (text.contains(':')) return inet_pton(AF_INET6, text.c_str(), &address) == 1;
@@ -112,7 +106,7 @@ base::Result<void> Advertise(const ServeSettings& settings, Premises& found) {
       host.resize(colon);
     }
     if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-    if (!IsHost(host) || !IsPort(port)) {
+    if (!IsHost(host) || ParsePort(port).value_or(0) == 0) {
       return base::Fail(base::Kind::kInvalid, "PND-C002", "--advertise " + settings.advertise,
                         "takes HOST or HOST:PORT, a name or an address of this machine");
     }
@@ -144,6 +138,13 @@ std::vector<std::string> AddressesOfMachine() {
 }
 
 }  // namespace
+
+std::optional<int> ParsePort(const std::string& text) {
+  if (text.empty() || text.size() > 5 || text.find_first_not_of("0123456789") != std::string::npos)
+    return std::nullopt;
+  const int port = std::stoi(text);
+  return port <= 65'535 ? std::optional(port) : std::nullopt;
+}
 
 bool IsLoopback(const std::string& address) {
   return address.starts_with("127.") || address == "::1";

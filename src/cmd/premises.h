@@ -33,6 +33,9 @@ struct Premises {
 // first: a kubeconfig stays good.
 base::Result<Premises> FindPremises(const ServeSettings& settings);
 
+// 0 to 65535, in decimal digits alone.
+std::optional<int> ParsePort(const std::string& text);
+
 // Whether only this machine can reach what listens there.
 bool IsLoopback(const std::string& address);
 

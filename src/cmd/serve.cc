@@ -19,6 +19,7 @@
 
 #include "base/assert.h"
 #include "cmd/notify.h"
+#include "cmd/premises.h"
 #include "cmd/server.h"
 #include "cmd/settings_file.h"
 #include "grammar/command.h"
@@ -164,12 +165,9 @@ std::string TakeAddress(const std::string& listen, ServeSettings& settings) {
   if (settings.address.starts_with('[') && settings.address.ends_with(']')) {
     settings.address = settings.address.substr(1, settings.address.size() - 2);
   }
-  const std::string port = listen.substr(colon + 1);
-  if (port.empty() || port.size() > 5 ||
-      port.find_first_not_of("0123456789") != std::string::npos || std::stoi(port) > 65'535) {
-    return "--listen " + listen + ": the port is a number up to 65535";
-  }
-  settings.port = std::stoi(port);
+  const auto port = ParsePort(listen.substr(colon + 1));
+  if (!port) return "--listen " + listen + ": the port is a number up to 65535";
+  settings.port = *port;
   return "";
 }
 

@@ -14,8 +14,8 @@ namespace {
 bool IsTaken(int port) {
   if (port <= 0 || port > 65'535) return true;
   const shim::Descriptor listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const int passes_over_what_lingers = 1;
-  setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &passes_over_what_lingers, sizeof(int));
+  const int yes = 1;
+  setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_ANY);

@@ -35,8 +35,8 @@ class ReplicaDir {
   bool IsTaken(std::int64_t start) const;
   // Whether its shim ever ran.
   bool HasBegun(std::int64_t start) const;
-  // Whether this start, or one after it, was made by a server that may not have told of it. Its
-  // spec alone is none: that server ended before there was a shim.
+  // Whether a shim was started for this start, or for one after it: it lives, it ran, or it told
+  // how it ended. A spec alone says only that a server was about to start one.
   bool IsMade(std::int64_t start) const;
   // Before a start: of none before it.
   void ForgetEnds() const;

@@ -72,10 +72,15 @@ port::Reading ShimRunner::Core::EndOf(const std::string& uid, const Replica& rep
   lost.start = start;
   lost.code = 137;
   lost.reason = "Lost";
+  lost.at = clock_.Now();
+  lost.at_monotonic_ms = BoottimeMs();
+  lost.boot_id = boot_id_;
   if (!this_start) {
     lost.message = "nothing is known of it on this machine";
   } else if (spec->boot_id != boot_id_) {
     lost.message = "the machine was restarted while it ran";
+    lost.at = lost.at - base::Millis{lost.at_monotonic_ms};  // it was gone when the machine began
+    lost.at_monotonic_ms = 0;
   } else if (!replica.told_started && !directory.HasBegun(start)) {
     lost.message = "its shim ended before it had begun";
   } else {
@@ -83,13 +88,6 @@ port::Reading ShimRunner::Core::EndOf(const std::string& uid, const Replica& rep
     lost.reason = "Error";
     lost.message = *replica.forced ? "its shim did not end it in time and was killed with it"
                                    : "its shim was killed";
-  }
-  lost.at = clock_.Now();
-  lost.at_monotonic_ms = BoottimeMs();
-  lost.boot_id = boot_id_;
-  if (this_start && spec->boot_id != boot_id_) {  // it was gone when the machine began
-    lost.at = lost.at - base::Millis{lost.at_monotonic_ms};
-    lost.at_monotonic_ms = 0;
   }
   return lost;
 }

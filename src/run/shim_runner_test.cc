@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "run/log_files.h"
+#include "run/reactor.h"
 #include "run/replica_dir.h"
 #include "run/runner_fixture_test.h"
 #include "shim/files.h"
@@ -30,6 +31,18 @@ using port::NotStarted;
 using port::Said;
 using port::Saved;
 using port::Started;
+
+// What a server leaves that was about to start it, or did.
+ReplicaDir WriteSpec(const std::string& data, const std::string& uid, const std::string& boot_id) {
+  const ReplicaDir directory(data, uid);
+  EXPECT_TRUE(directory.Make());
+  shim::Spec spec;
+  spec.uid = uid;
+  spec.argv = {"true"};
+  spec.boot_id = boot_id;
+  EXPECT_TRUE(shim::ReplaceFile(directory.File("spec"), shim::Encode(spec), false));
+  return directory;
+}
 
 TEST_F(RunnerTest, RunsAProgramAndReportsHowItEnded) {
   struct Row {
@@ -237,13 +250,7 @@ TEST_F(RunnerTest, AProgramThatKillsItsShimHasFailed) {
 TEST_F(RunnerTest, AStartThatNoShimBeganIsMade) {
   for (const bool adopts : {false, true}) {
     const std::string uid = adopts ? "adopted" : "ordered";
-    const ReplicaDir directory(data_, uid);
-    ASSERT_TRUE(directory.Make());
-    shim::Spec spec;
-    spec.uid = uid;
-    spec.argv = {"true"};
-    spec.boot_id = shim::BootId();
-    ASSERT_TRUE(shim::ReplaceFile(directory.File("spec"), shim::Encode(spec)));
+    WriteSpec(data_, uid, shim::BootId());
     // The server before was killed at this point.
     if (adopts) runner_->Adopt({{uid, 0, "", false}});
     Start(Shell(uid, "exit 4"));
@@ -267,17 +274,13 @@ TEST_F(RunnerTest, AShimKilledWhileTheServerWasAwayIsLost) {
 }
 
 TEST_F(RunnerTest, WhatRanBeforeTheMachineWasRestartedIsLost) {
-  const ReplicaDir directory(data_, "old");
-  ASSERT_TRUE(directory.Make());
-  shim::Spec spec;
-  spec.uid = "old";
-  spec.argv = {"true"};
-  spec.boot_id = "another boot";
-  ASSERT_TRUE(shim::ReplaceFile(directory.File("spec"), shim::Encode(spec)));
+  WriteSpec(data_, "old", "another boot");
   runner_->Adopt({{"old", 0, ""}});
   const auto exited = Await<Exited>("old");
   EXPECT_EQ(exited.reason, "Lost");
   EXPECT_EQ(exited.message, "the machine was restarted while it ran");
+  const base::Instant boot = clock_.Now() - base::Millis{BoottimeMs()};
+  EXPECT_NEAR(exited.at.unix_ms, boot.unix_ms, 60'000) << "it was gone when the machine began";
 }
 
 TEST_F(RunnerTest, WhatNobodyKnowsIsEnded) {
@@ -523,17 +526,11 @@ TEST_F(ManyTest, NothingIsHeldOfWhatHasEndedAndWasForgotten) {
   std::vector<port::Runner::Known> known;
   for (int i = 0; i < kMany; ++i) {
     const std::string uid = "past-" + std::to_string(i);
-    const ReplicaDir directory(data_, uid);
-    ASSERT_TRUE(directory.Make());
-    shim::Spec spec;
-    spec.uid = uid;
-    spec.argv = {"true"};
-    spec.boot_id = shim::BootId();
+    const ReplicaDir directory = WriteSpec(data_, uid, shim::BootId());
     shim::Ended ended;
     ended.uid = uid;
     ended.code = i % 2;
     ended.reason = i % 2 == 0 ? "Completed" : "Error";
-    ASSERT_TRUE(shim::ReplaceFile(directory.File("spec"), shim::Encode(spec), false));
     ASSERT_TRUE(shim::ReplaceFile(directory.File("exit"), shim::Encode(ended), false));
     known.push_back({uid, 0, ""});
   }
