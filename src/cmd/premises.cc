@@ -29,10 +29,13 @@ base::Result<port::Mount> ParseMount(const std::string& text) {
   std::error_code error;
   const fs::path source = fs::absolute(text.substr(0, colon), error);
   const bool absolute = target.starts_with('/') && fs::path(target).lexically_normal() == target;
-  if (error || !absolute || target == "/" || !fs::exists(source, error)) {
-    return base::Fail(base::Kind::kInvalid, "PND-C002", text,
-                      "--mount takes SRC:PATH, an existing directory and an absolute path "
-                      "without '..'");
+  if (error || !absolute || target == "/") {
+    return base::Fail(base::Kind::kInvalid, "PND-C002", "--mount " + text,
+                      "takes SRC:PATH[:ro]; PATH is absolute, without '..'");
+  }
+  if (!fs::exists(source, error)) {
+    return base::Fail(base::Kind::kInvalid, "PND-C002", "--mount " + text,
+                      source.string() + " does not exist");
   }
   return port::Mount{source.string(), target, read_only};
 }

@@ -38,6 +38,7 @@ class Run {
   base::Result<void> Prepare();
   base::Result<void> FindServerFacts();
   base::Result<void> FindPython();
+  std::string WhyNoScript() const;
   base::Result<void> CheckScript() const;
   base::Result<void> CheckMounts() const;
   base::Result<void> FindCopy();
@@ -119,25 +120,37 @@ base::Result<void> Run::FindPython() {
   return {};
 }
 
-// `python FILE` with no such file here would be copied, started and started again for nothing.
-base::Result<void> Run::CheckScript() const {
+// Why `python FILE` would find no such file: it would be copied, started and started again for
+// nothing. Empty: nothing is known against it.
+std::string Run::WhyNoScript() const {
   const std::string script = submission::ScriptOf(wish_.program);
+  if (script.empty() || script.starts_with('/')) return "";
   std::error_code error;
-  if (script.empty() || script.starts_with('/') ||
-      std::filesystem::exists(folder_ + "/" + script, error)) {
-    return {};
+  const bool is_there = std::filesystem::exists(folder_ + "/" + script, error);
+  if (!is_there) {
+    return fmt::format(fmt::runtime(screen_.Pick("there is no {0} in {1}", "{1} 中没有 {0}")),
+                       script, folder_);
   }
+  const bool leaves = *std::filesystem::path(script).lexically_normal().begin() == "..";
+  if (!leaves || line_.Has("no-copy")) return "";
+  return fmt::format(
+      fmt::runtime(screen_.Pick("{0} lies outside {1}, of which the job gets a copy: start it from "
+                                "where it lies, or with --no-copy",
+                                "{0} 在 {1} 之外, 作业只得到后者的副本: 请在它所在的目录启动, "
+                                "或使用 --no-copy")),
+      script, folder_);
+}
+
+base::Result<void> Run::CheckScript() const {
+  const std::string why = WhyNoScript();
+  if (why.empty()) return {};
   // A mount may bring it.
   if (wish_.mounts.empty() && !line_.Has("yes")) {
     return Fail(Kind::kInvalid, "PND-C010", "",
-                fmt::format(fmt::runtime(screen_.Pick("there is no {} in {}\nnothing was copied or "
-                                                      "sent; --yes sends it all the same",
-                                                      "{1} 中没有 {0}\n没有复制或提交任何内容; "
-                                                      "--yes 可强制提交")),
-                            script, folder_));
+                why + screen_.Pick("\nnothing was copied or sent; --yes sends it all the same",
+                                   "\n没有复制或提交任何内容; --yes 可强制提交"));
   }
-  context_.Warn(
-      fmt::format(fmt::runtime(screen_.Pick("no {0} in {1}", "{1} 中没有 {0}")), script, folder_));
+  context_.Warn(why);
   return {};
 }
 

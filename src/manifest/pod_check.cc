@@ -356,6 +356,17 @@ class Check {
     }
   }
 
+  void EmptyDir(const PodVolume& volume, const std::string& path) {
+    if (!volume.type.empty() && volume.type != "Memory" && !volume.type.starts_with("HugePages")) {
+      Add(FieldErrorKind::kNotSupported, path + ".medium",
+          fmt::format("Unsupported value: {}: supported values: \"\", \"Memory\"",
+                      Quoted(volume.type)));
+    }
+    if (!volume.size_limit) return;
+    if (const auto size = ParseWhole(*volume.size_limit); !size)
+      Add(FieldErrorKind::kInvalid, path + ".sizeLimit", size.error().message);
+  }
+
   void VolumeSource(const PodVolume& volume, const std::string& at) {
     using Kind = PodVolume::Kind;
     const std::string path = at + "." + volume.source;
@@ -371,7 +382,7 @@ class Check {
                       "\"hostPath\", \"persistentVolumeClaim\", \"secret\"",
                       Quoted(volume.source)));
     }
-    if (volume.kind == Kind::kEmptyDir) return;
+    if (volume.kind == Kind::kEmptyDir) return EmptyDir(volume, path);
     if (volume.kind == Kind::kHostPath) {
       if (!volume.path.starts_with('/') || ClimbsUp(volume.path) ||
           volume.path.find('\0') != std::string::npos) {
@@ -490,9 +501,12 @@ std::vector<std::string> WarnOfTemplate(const PodSpec& spec) {
     }
   }
   for (std::size_t i = 0; i < spec.volumes.size(); ++i) {
+    const std::string source = fmt::format("{}.volumes[{}].{}", kSpec, i, spec.volumes[i].source);
+    for (const std::string& field : spec.volumes[i].ignored)
+      warn(source + "." + field, "is not acted on here: it is a directory on the pool's disk");
     for (const PodVolume::Item& item : spec.volumes[i].items) {
       if (!item.has_mode) continue;
-      warn(fmt::format("{}.volumes[{}].{}.items", kSpec, i, spec.volumes[i].source),
+      warn(source + ".items",
            fmt::format("the mode of \"{}\" is not acted on here, defaultMode is", item.path));
     }
   }

@@ -147,7 +147,10 @@ PodVolume DecodeVolume(const Reader& in) {
     out.path = source.Text("path");
     out.type = source.Text("type");
   } else if (out.source == "emptyDir") {
-    out.kind = Kind::kEmptyDir;
+    out.kind = Kind::kEmptyDir;  // a directory on the disk of the data directory
+    out.ignored = Present(source, std::array{"medium", "sizeLimit"});
+    out.type = source.Text("medium");
+    if (const json::value* size = source.Find("sizeLimit")) out.size_limit = *size;
   } else if (out.source == "configMap") {
     out.kind = Kind::kConfigMap;
     out.object = source.Text("name");

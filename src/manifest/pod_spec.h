@@ -75,11 +75,13 @@ struct PodVolume {
   int sources = 0;     // how many such members there are
   std::string object;  // name of the ConfigMap, Secret or claim
   std::string path;    // of a hostPath
-  std::string type;    // what must be there; empty: whatever is
+  std::string type;    // what must be there, of an emptyDir its medium; empty: whatever is
+  std::optional<boost::json::value> size_limit;  // of an emptyDir
   std::vector<Item> items;
   std::int64_t mode = 0644;
   bool optional = false;
   bool read_only = false;
+  std::vector<std::string> ignored;  // members that are not acted on
 };
 
 struct PodSpec {

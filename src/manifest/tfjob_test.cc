@@ -397,6 +397,12 @@ TEST(Draft, TemplateErrorsAreThoseOfAPod) {
        "volumes[1].secret.secretName: Invalid value: \"../b\": must be a DNS subdomain: lower-case "
        "letters, digits, '-' and '.' | volumes[2].persistentVolumeClaim.claimName: Invalid value: "
        "\"a/b\": must be a DNS subdomain: lower-case letters, digits, '-' and '.'"},
+      {"",
+       "volumes: [{name: a, emptyDir: {medium: Memory, sizeLimit: 1Gi}}, {name: b, emptyDir: "
+       "{medium: Weird, sizeLimit: abc}}]",
+       "volumes[1].emptyDir.medium: Unsupported value: \"Weird\": supported values: \"\", "
+       "\"Memory\" | volumes[1].emptyDir.sizeLimit: Invalid value: \"abc\": is no quantity such as "
+       "2, 500m, 1.5Gi"},
       {"", "initContainers: [{name: i}]",
        "initContainers[0]: Forbidden: init containers are not run here; do their work in the main "
        "program"},
@@ -448,7 +454,8 @@ spec: {tfReplicaSpecs: {Worker: {template: {spec: {
   restartPolicy: Always, affinity: {},
   containers: [
     {name: tensorflow, livenessProbe: {}, lifecycle: {}, env: [{name: CUDA_VISIBLE_DEVICES, value: "0"}]},
-    {name: sidecar}]}}}}}
+    {name: sidecar}],
+  volumes: [{name: a, emptyDir: {}}, {name: b, emptyDir: {medium: Memory, sizeLimit: 1Gi}}]}}}}}
 )"));
   EXPECT_THAT(
       warnings,
@@ -463,7 +470,11 @@ spec: {tfReplicaSpecs: {Worker: {template: {spec: {
           "set "
           "by the pool to the GPUs it granted",
           "spec.tfReplicaSpecs[Worker].template.spec.containers[1]: container \"sidecar\" is not "
-          "run here, only \"tensorflow\" is"));
+          "run here, only \"tensorflow\" is",
+          "spec.tfReplicaSpecs[Worker].template.spec.volumes[1].emptyDir.medium: is not acted on "
+          "here: it is a directory on the pool's disk",
+          "spec.tfReplicaSpecs[Worker].template.spec.volumes[1].emptyDir.sizeLimit: is not acted "
+          "on here: it is a directory on the pool's disk"));
   EXPECT_TRUE(Warnings(Object(kArticle)).empty());
 }
 

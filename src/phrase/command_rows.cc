@@ -19,8 +19,8 @@ constexpr std::array kRows = std::to_array<Message>({
       "的 KUBECONFIG, 最后是 `pondage serve` 写在配置目录中的 server 文件。服务器不在时, "
       "正在运行的作业不受影响。"},
      {},
-     {"pondage serve (on the server), or pondage doctor",
-      "在服务器上运行 pondage serve, 或运行 pondage doctor"}},
+     {"pondage serve --data DIR (on the server), or pondage doctor",
+      "在服务器上运行 pondage serve --data DIR, 或运行 pondage doctor"}},
     {"PND-C002",
      {"the command line is not understood", "命令行有误"},
      {},

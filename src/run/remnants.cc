@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
 #include <functional>
 #include <set>
 #include <string_view>
@@ -17,10 +18,11 @@
 namespace pondage::run {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr int kLooks = 100;
 constexpr std::size_t kEnvironmentLimit = 4u << 20;
 constexpr std::size_t kInfoLimit = 64u << 10;
-constexpr const char* kLockNumber = "3";  // of the descriptor that a shim is given (see Spawn)
 
 bool IsMarked(pid_t pid, std::string_view mark) {
   const auto text = shim::ReadFile("/proc/" + std::to_string(pid) + "/environ", kEnvironmentLimit);
@@ -79,6 +81,19 @@ std::string LinkOf(const std::string& path) {
   return size <= 0 ? "" : std::string(text.data(), static_cast<std::size_t>(size));
 }
 
+// By any of its descriptors: who may trace a shim can take its lock out of it.
+bool HoldsLock(pid_t pid, const std::string& name) {
+  const fs::path place = "/proc/" + std::to_string(pid);
+  std::error_code error;
+  for (fs::directory_iterator file(place / "fd", error), end; !error && file != end;
+       file.increment(error)) {
+    if (LinkOf(file->path()) != name) continue;
+    const auto info = shim::ReadFile(place / "fdinfo" / file->path().filename(), kInfoLimit);
+    if (info && info->contains("lock:")) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool KillRemnants(const std::string& uid) {
@@ -93,10 +108,7 @@ std::vector<shim::Process> HoldersOf(const std::string& lock) {
   std::vector<shim::Process> holders;
   if (name.empty()) return holders;
   for (const shim::Process& process : shim::ReadProcesses()) {
-    const std::string place = "/proc/" + std::to_string(process.pid);
-    if (process.pid == getpid() || LinkOf(place + "/fd/" + kLockNumber) != name) continue;
-    const auto info = shim::ReadFile(place + "/fdinfo/" + kLockNumber, kInfoLimit);
-    if (info && info->contains("lock:")) holders.push_back(process);
+    if (process.pid != getpid() && HoldsLock(process.pid, name)) holders.push_back(process);
   }
   return holders;
 }

@@ -3,7 +3,7 @@
 //
 // Any thread. They are known by PONDAGE_POD in their environment, which children inherit, and as
 // long as their shim is there by being below it. The shim, or bubblewrap on its way to become it,
-// is known by the lock that it was given.
+// is known by the lock that it was given; so is who took that from it.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace pondage::run {
 // Stops and kills them, look after look. False when some are still there (in the kernel's hands).
 bool KillRemnants(const std::string& uid);
 
-// Those that were given this lock file.
+// Those that hold this lock file locked, but for this process.
 std::vector<shim::Process> HoldersOf(const std::string& lock);
 
 // Whether a shim that is to end its replica since a while is not about to: it was stopped, or what

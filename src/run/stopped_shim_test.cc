@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -98,6 +99,34 @@ TEST_F(StoppedShim, KeepsNothing) {
       const std::string hidden = ReadText(data_ + "/" + uid + ".pid");
       EXPECT_TRUE(hidden.empty() || IsGone(std::stoi(hidden))) << says;
     });
+  }
+}
+
+// A program that may trace its shim takes the lock out of it, and hides.
+TEST_F(StoppedShim, WhoseLockWasTakenHoldsNothing) {
+  for (const bool bare : {false, true}) {
+    StartServerWith(bare);
+    const std::string uid = bare ? "robbed-bare" : "robbed";
+    Start(Shell(uid, "sleep 1000"));
+    Await<Started>(uid);
+    const pid_t shim = ShimOf(uid);
+    pid_t thief = 0;
+    {
+      const shim::Descriptor handle(static_cast<int>(syscall(SYS_pidfd_open, shim, 0)));
+      const shim::Descriptor lock(static_cast<int>(syscall(SYS_pidfd_getfd, handle.get(), 3, 0)));
+      ASSERT_TRUE(lock) << std::strerror(errno);
+      thief = fork();
+      if (thief == 0) {
+        dup2(lock.get(), 400);
+        close(lock.get());
+        for (;;) pause();
+      }
+    }
+    kill(shim, SIGKILL);
+    runner_->Kill(uid);
+    EXPECT_EQ(Await<Exited>(uid).code, 137);
+    EXPECT_TRUE(Alive(uid).empty());
+    EXPECT_EQ(waitpid(thief, nullptr, 0), thief);
   }
 }
 

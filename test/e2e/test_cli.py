@@ -328,6 +328,18 @@ class CommandLine(unittest.TestCase):
         self.assertIn("--restarts 0", tries.stderr)
         self.assertIn("pondage doctor --job tries-1", tries.stderr)
 
+    def test_a_script_that_the_copy_will_not_hold_is_refused(self):
+        here, beside = self.pool.root / "here", self.pool.root / "beside"
+        for place in (here, beside):
+            place.mkdir()
+        (beside / "train.py").write_text("print('trained')")
+        run = f'cd {here} && exec "$0" run --image fake --restarts 0 "$@" -- python ../beside/train.py'
+        done = self.pool.run("sh", "-c", run, pools.PONDAGE, check=False)
+        self.assertEqual(done.returncode, 125, done.stderr)
+        self.assertIn(f"../beside/train.py lies outside {here}", done.stderr)
+        done = self.pool.run("sh", "-c", run, pools.PONDAGE, "--yes", "--no-copy", check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, "trained\n"), done.stderr)
+
     def test_stopping_what_has_saved_nothing_is_asked_for_on_a_terminal(self):
         for answer, code in ((b"n\n", NEGATIVE), (b"\n", NEGATIVE)):
             master, slave = pty.openpty()
