@@ -468,7 +468,13 @@ Server::~Server() = default;
 base::Result<std::unique_ptr<Server>> Server::Start(const ServeSettings& settings,
                                                     const Step& step) {
   auto parts = std::make_unique<Parts>(settings);
-  TRY_DO(parts->Start(step));
+  try {
+    TRY_DO(parts->Start(step));
+  } catch (const std::system_error& none) {  // of a thread, in whichever part
+    return base::Fail(base::Kind::kUnavailable, "PND-A033", "",
+                      std::string("this machine gives the server no thread (") + none.what() +
+                          "): look at ulimit -u, ulimit -s and TasksMax=");
+  }
   return std::unique_ptr<Server>(new Server(std::move(parts)));
 }
 

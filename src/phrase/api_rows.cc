@@ -151,6 +151,17 @@ constexpr std::array kRows = std::to_array<Message>({
       "检查环境, 备份等耗时工作逐个执行, 等待队列有上限。"},
      {"Try again in a moment.", "稍后重试。"},
      {"", ""}},
+    {"PND-A033",
+     {"this machine gives the server no thread", "本机不给服务器线程"},
+     {},
+     {"The server needs a dozen threads to start, and the system refused one: the account has as "
+      "many processes as it may have, the service as many tasks, or a thread's stack is larger "
+      "than the memory there is.",
+      "服务器启动需要十几个线程, 系统拒绝了其中一个: 该账户的进程数已达上限, 服务的任务数已达上限, "
+      "或线程栈大于可用内存。"},
+     {"", ""},
+     {"look at ulimit -u, ulimit -s and TasksMax= of the unit, and end what runs beside it",
+      "检查 ulimit -u, ulimit -s 和单元的 TasksMax=, 并结束旁边运行的程序"}},
 });
 
 }  // namespace

@@ -288,6 +288,20 @@ class Machine(Fault):
         eventually("nothing of it is left", lambda: not there())
         self.assertEqual(pool.logs("kept-worker-0"), "words\n")
 
+    def test_without_threads_a_server_says_so_and_leaves_what_there_was(self):
+        """Threads get stacks as large as the limit: with this one none can be had."""
+        pool = self.pool()
+        self.assertEqual(raw.create(pool, tfjob("runs", ["sleep", "600"], gpus=0))[0], 201)
+        pool.await_condition("runs", "Running")
+        pool.stop()
+        done = pool.run("prlimit", f"--stack={200 << 40}:unlimited", PONDAGE, "serve", "--data", str(pool.data),
+                        "--listen", "127.0.0.1:0", "--virtual-gpus", "4", check=False, timeout=20)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("error PND-A033: this machine gives the server no thread", done.stderr)
+        self.programs(pool, 1)
+        pool.start()
+        self.assertEqual(raw.own_status(pool, "runs")["attempt"], 1)
+
     def test_a_directory_is_of_one_server_and_must_be_writable(self):
         pool = self.pool()
         rows = [(str(pool.data), "PND-S002", "is using this store"), ("/proc/here", "PND-S004", "/proc/here"),
