@@ -9,10 +9,11 @@ TEST(Trouble, ErrorsInThreeParts) {
   Screen screen;
   const base::Error error{base::Kind::kUnavailable, "PND-C001", "",
                           "the server is away\nlooked at x\nand y"};
-  EXPECT_EQ(TroubleText(error, screen),
-            "error PND-C001: the server is away\n  looked at x\n  and y\n"
-            "  try: pondage serve (on the server), or pondage doctor      (docs: pondage man "
-            "PND-C001)\n");
+  EXPECT_EQ(
+      TroubleText(error, screen),
+      "error PND-C001: the server is away\n  looked at x\n  and y\n"
+      "  try: pondage serve --data DIR (on the server), or pondage doctor      (docs: pondage man "
+      "PND-C001)\n");
   EXPECT_EQ(TroubleText({base::Kind::kInvalid, "", "", "no id"}, screen), "error: no id\n");
 }
 
