@@ -68,6 +68,7 @@ class Job:
             _flush_summaries()
             reporter.step(step, last=True)
             reporter.last_chance()
+            self._part()
             leave(EXIT_SAVED, "asked to leave, step %d is saved" % step)
         if self._every and step // self._every > before // self._every:
             self.save()
@@ -90,7 +91,19 @@ class Job:
             return
         _flush_summaries()
         atexit._run_exitfuncs()
-        self._agreement.meet()
+        self._part()
+        leave(0)
+
+    def _part(self):
+        """Returns when this member may leave: the others first, the chief when they are gone."""
+        if not self._peers:
+            return
+        import tensorflow as tf
+
+        try:
+            self._agreement.meet()
+        except tf.errors.OpError:
+            return  # what matters is done; whom TensorFlow misses does not come
         if self.is_chief:
             agreement.dismiss()
             deadline = time.monotonic() + LINGER_S
@@ -98,7 +111,6 @@ class Job:
                 wait_until_gone(peer, deadline - time.monotonic())
         else:
             agreement.await_dismissal(LINGER_S)
-        leave(0)
 
     def save(self):
         """Saves the step reached, if it is not saved yet. Called by all members or by none."""

@@ -1,6 +1,6 @@
 """Every example and every promise of the module, with real TensorFlow.
 
-It is started twelve times; each start costs some seconds of each process:
+It is started thirteen times; each start costs some seconds of each process:
 
   example           what                                                       processes
   mwms_custom_loop  one of two members is asked to leave: both do               2
@@ -14,6 +14,7 @@ It is started twelve times; each start costs some seconds of each process:
   evaluator         to the goal                                                 3
   tpu               says which TPU it would use                                 1
   (tiny.py)         a frozen peer: exit 43                                      2
+                    the chief saves long: its peer waits for it                 2
                     a member that waits for its peer has said hello             1
 """
 
@@ -213,6 +214,15 @@ class Leaving(Training):
             gang.signal(signal.SIGTERM, "worker-0")
             self.assertEqual(gang.wait_exit("worker-0"), [43], gang.all_logs())
             self.assertIn("no common step within 3 s", gang.log("worker-0"))
+
+    def test_a_chief_that_saves_longer_than_tensorflow_waits_for_a_silent_peer(self):
+        self.env.update(PONDAGE_CHECKPOINT_DIR=self.out, EVERY="0", SLOW_SAVE_S="15")
+        with Gang([TINY], {"worker": 2}, env=self.env) as gang:
+            for name in gang.members:
+                gang.wait_for(name, "START")
+            gang.signal(signal.SIGTERM)
+            self.assert_left_together(gang, "worker-0", "worker-1")
+            self.assert_ended_together(gang, "worker-0", "worker-1")
 
     def test_a_member_that_waits_for_its_peer_is_deaf_but_has_said_hello(self):
         shim = Listener(self)
