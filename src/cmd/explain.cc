@@ -29,6 +29,7 @@ bool Holds(const view::JobView& job) {
     case view::JobState::kStarting:
     case view::JobState::kRunning:
     case view::JobState::kSaving:
+    case view::JobState::kRestarting:
     case view::JobState::kStopping:
     case view::JobState::kDeleting:
       return job.gpus > 0 && !job.replicas.empty();
@@ -67,25 +68,30 @@ base::Result<Neighbours> NeighboursOf(client::Client& client, const view::JobVie
   return around;
 }
 
-// As seen from a job of `space`.
-std::string HolderText(const view::JobView& job, const std::string& space,
+// As seen from the job that is explained.
+std::string HolderText(const view::JobView& job, const view::JobView& asker,
                        const terminal::Screen& screen, base::Instant now) {
-  const std::string name = job.space == space ? job.name : job.space + "/" + job.name;
+  const std::string name = job.space == asker.space ? job.name : job.space + "/" + job.name;
   std::string text =
       fmt::format("{} ({}{} GPU", name, job.user.empty() ? "" : job.user + ", ", job.gpus);
   if (job.bound)
     text += fmt::format(fmt::runtime(screen.Pick(", since {}", ", 自 {} 起")),
                         terminal::Moment(*job.bound, now));
+  if (job.bound && job.ends_by)
+    text += fmt::format(fmt::runtime(screen.Pick(", until {} at most", ", 最迟到 {}")),
+                        terminal::Moment(*job.ends_by, now));
+  if (job.queue != asker.queue)
+    text += fmt::format(fmt::runtime(screen.Pick(", queue {}", ", 队列 {}")), job.queue);
   return text + ")";
 }
 
-std::string Names(const std::vector<view::JobView>& jobs, const std::string& space,
+std::string Names(const std::vector<view::JobView>& jobs, const view::JobView& asker,
                   const terminal::Screen& screen, base::Instant now) {
   constexpr std::size_t kMost = 3;
   std::vector<std::string> names;
   for (const view::JobView& job : jobs) {
     if (names.size() == kMost) break;
-    names.push_back(HolderText(job, space, screen, now));
+    names.push_back(HolderText(job, asker, screen, now));
   }
   std::string text = terminal::Join(names, ", ");
   if (jobs.size() > kMost)
@@ -141,6 +147,12 @@ std::string Headline(const view::JobView& job, const terminal::Screen& screen, b
          (reason.empty() ? "" : "  " + terminal::Plain(reason));
 }
 
+// What to do about a job that is tried again and again.
+void LookAndStop(const view::JobView& job, const auto& line) {
+  line("look", "查看", fmt::format("pondage logs {0}; pondage doctor --job {0}", job.name));
+  line("no more", "不再重试", fmt::format("pondage stop {}", job.name));
+}
+
 Explanation Explain(const view::JobView& job, const Neighbours& around, const std::string& help,
                     const terminal::Screen& screen, base::Instant now) {
   Explanation told;
@@ -150,11 +162,11 @@ Explanation Explain(const view::JobView& job, const Neighbours& around, const st
       told.lines.emplace_back(screen.Pick(english, chinese), terminal::Plain(text));
   };
   if (Waits(job)) {
-    line("held by", "占用者", Names(around.holders, job.space, screen, now));
+    line("held by", "占用者", Names(around.holders, job, screen, now));
     line("ahead", "前面",
          around.ahead.empty()
              ? fmt::format(fmt::runtime(screen.Pick("nobody in {}", "{} 中没有人")), job.queue)
-             : Names(around.ahead, job.space, screen, now));
+             : Names(around.ahead, job, screen, now));
     told.help = WhatHelps(job, help, screen);
     told.when = WhenText(job, screen, now);
     line("sooner", "更快", told.help);
@@ -169,6 +181,9 @@ Explanation Explain(const view::JobView& job, const Neighbours& around, const st
     }
     line("where", "位置", terminal::Join(places, "; "));
     if (job.bound) line("since", "自", terminal::Moment(*job.bound, now));
+    if (job.state == view::JobState::kRestarting) LookAndStop(job, line);
+  } else if (job.state == view::JobState::kRestarting) {
+    LookAndStop(job, line);
   } else if (job.state == view::JobState::kFailed) {
     line("why", "原因", job.failure);
     line("first", "最先",
@@ -190,7 +205,10 @@ json::object Item(const view::JobView& job, const Neighbours& around, const Expl
       names.push_back({{"name", other.name},
                        {"namespace", other.space},
                        {"user", other.user},
-                       {"gpus", other.gpus}});
+                       {"queue", other.queue},
+                       {"gpus", other.gpus},
+                       {"endsBy", other.ends_by ? json::value(terminal::Rfc3339(*other.ends_by))
+                                                : json::value(nullptr)}});
     }
     return names;
   };

@@ -98,6 +98,7 @@ std::string ExitText(std::int64_t code, const std::string& reason, const std::st
 }
 
 std::string PhaseText(const view::ReplicaView& replica, const terminal::Screen& screen) {
+  if (replica.restart_at) return std::string(screen.Word("restarting"));
   if (replica.phase.empty()) return "-";
   if (screen.language == terminal::Language::kEnglish) return replica.phase;
   std::string word = replica.phase;

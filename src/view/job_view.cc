@@ -79,6 +79,7 @@ std::string Lower(std::string_view text) {
 }
 
 constexpr const char* kMain = "tensorflow";
+constexpr std::int64_t kNoLimitS = 100LL * 365 * 24 * 3600;  // who writes more wants none
 
 const json::value* MainContainer(const json::value& replica_spec) {
   const json::array& containers = client::Items(replica_spec, {"template", "spec", "containers"});
@@ -133,6 +134,14 @@ void ReadSpec(const json::value& job, JobView& view) {
       view.image = client::Text(*main, {"image"});
     }
   }
+  const json::value* policy = client::Find(job, {"spec", "runPolicy"});
+  if (const auto limit = policy ? client::Number(*policy, {"backoffLimit"}) : std::nullopt) {
+    view.restart_limit = std::max<std::int64_t>(*limit - 1, 0);  // Kubeflow counts failures
+  }
+  const auto started = client::Time(job, {"status", "startTime"});
+  const auto seconds = policy ? client::Number(*policy, {"activeDeadlineSeconds"}) : std::nullopt;
+  if (seconds && started && *seconds < kNoLimitS)
+    view.ends_by = *started + base::SecondsLong(*seconds);
   view.queue = client::Text(job, {"spec", "runPolicy", "schedulingPolicy", "queue"});
   if (view.queue.empty())
     view.queue = client::Text(job, {"metadata", "labels", "kueue.x-k8s.io/queue-name"});
@@ -267,6 +276,16 @@ std::vector<std::string> DownTexts(const JobView& job, const terminal::Screen& s
   return texts;
 }
 
+// The one that is to come.
+std::string NextRestartText(const JobView& job, const terminal::Screen& screen) {
+  const std::int64_t next = job.restarts + 1;
+  return job.restart_limit
+             ? fmt::format(
+                   fmt::runtime(screen.Pick("restart {} of {}", "第 {} 次重启, 最多 {} 次")), next,
+                   *job.restart_limit)
+             : fmt::format(fmt::runtime(screen.Pick("restart {}", "第 {} 次重启")), next);
+}
+
 std::string RestartsText(const JobView& job, const terminal::Screen& screen) {
   return phrase::Fill(screen.Pick("{n:restart|restarts}", "重启 {n} 次"),
                       {{"n", std::to_string(job.restarts)}});
@@ -275,6 +294,7 @@ std::string RestartsText(const JobView& job, const terminal::Screen& screen) {
 // Why the whole job is down, and until when.
 std::string RestartingText(const JobView& job, const terminal::Screen& screen, base::Instant now) {
   if (auto texts = DownTexts(job, screen, now); !texts.empty()) {
+    if (texts.size() == 1) return texts.front() + ", " + NextRestartText(job, screen);
     if (job.restarts > 0) texts.push_back(RestartsText(job, screen));
     return terminal::Join(texts, "; ");
   }
@@ -285,6 +305,7 @@ std::string RestartingText(const JobView& job, const terminal::Screen& screen, b
   }
   if (job.not_before) parts.push_back(AgainText(*job.not_before, screen, now));
   const bool delayed = job.not_before && now < *job.not_before;
+  if (job.not_before) parts.push_back(NextRestartText(job, screen));
   if (!delayed && job.reason) {
     parts.push_back(job.reason->ShortId() + " " + job.reason->Sentence(screen.language));
   }

@@ -79,8 +79,10 @@ struct JobView {
   std::int64_t attempt = 0;   // 1: its first start
   std::int64_t failures = 0;  // that count against the limit of restarts
   std::int64_t restarts = 0;  // carried out
+  std::optional<std::int64_t> restart_limit;  // the restart after so many is not made
   base::Instant created;
   std::optional<base::Instant> queued, bound, ended;
+  std::optional<base::Instant> ends_by;  // its time limit, once it has started
   std::optional<WaitReason> reason;
   std::int64_t step = -1;
   std::optional<base::Instant> saved;

@@ -1,5 +1,6 @@
 #include "view/job_view.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "terminal/text.h"
@@ -123,6 +124,20 @@ TEST(JobView, WaitingSaysWhy) {
   EXPECT_EQ(item.at("state"), "waiting");
 }
 
+TEST(JobView, ATimeLimitCountsFromTheStart) {
+  const auto ends_by = [](const char* started, const char* limit) {
+    return ViewJob(json::parse(fmt::format(
+                       R"({{"spec":{{"runPolicy":{{"activeDeadlineSeconds":{}}}}},
+                           "status":{{{}"conditions":[]}}}})",
+                       limit, started)))
+        .ends_by;
+  };
+  const char* started = R"("startTime":"2026-12-01T07:00:00Z",)";
+  EXPECT_EQ(ends_by(started, "3600"), terminal::ParseRfc3339("2026-12-01T08:00:00Z"));
+  EXPECT_EQ(ends_by("", "3600"), std::nullopt) << "it has not begun";
+  EXPECT_EQ(ends_by(started, "9223372036854775807"), std::nullopt);
+}
+
 TEST(JobView, RunningSaysHowFar) {
   const JobView job = ViewJob(
       Job(True("Running"), R"({"stage":"bound","attempt":1,"restarts":2,"checkpoint":{"step":5000,
@@ -145,13 +160,18 @@ TEST(JobView, ARestartDelaySaysWhyAndWhen) {
         "startedAt":"2026-12-01T07:00:00Z","restartAt":"2026-12-01T07:01:00Z",
         "lastExit":{"code":3,"reason":"Error"}}]})"));
   EXPECT_EQ(ReasonText(alone, terminal::Screen(), now),
-            "worker/0 exited 3, starts again at " + clock("2026-12-01T07:01:00Z") + "")
+            "worker/0 exited 3, starts again at " + clock("2026-12-01T07:01:00Z") + ", restart 1")
       << "that restart is still to come";
   const JobView gang = ViewJob(
       Job(True("Restarting"), R"({"stage":"waiting","attempt":1,"notBefore":"2026-12-01T07:02:00Z",
         "cause":{"code":137,"reason":"OOMKilled","replica":"worker-1"}})"));
   EXPECT_EQ(ReasonText(gang, terminal::Screen(), now),
-            "worker/1 exited 137 OOMKilled, starts again at " + clock("2026-12-01T07:02:00Z"));
+            "worker/1 exited 137 OOMKilled, starts again at " + clock("2026-12-01T07:02:00Z") +
+                ", restart 1");
+  JobView limited = gang;
+  limited.restarts = 1;
+  limited.restart_limit = 3;
+  EXPECT_TRUE(ReasonText(limited, terminal::Screen(), now).ends_with(", restart 2 of 3"));
 }
 
 // Failures are counted when they happen; a restart counts when it is carried out.
