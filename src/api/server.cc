@@ -19,6 +19,7 @@ class Server::Impl {
                    .tokens = options_.tokens,
                    .now = options_.now,
                    .post = [this](std::function<void()> task) { Post(std::move(task)); },
+                   .admit_new = options_.admit_new,
                    .admit_tfjob = options_.admit_tfjob,
                    .metrics = options_.metrics,
                    .own_view = options_.own_view,

@@ -39,6 +39,8 @@ struct ServerOptions {
   const port::Telemetry& telemetry;
   TokenStore& tokens;
   std::function<base::Instant()> now;
+  // May anything be created? What there is can be changed and deleted all the same. Null: always.
+  std::function<base::Result<void>()> admit_new;
   // May this TFJob's images be run here? The error says what is wrong and what there is. Null: any.
   std::function<base::Result<void>(const boost::json::object& tfjob)> admit_tfjob;
   std::function<std::string()> metrics;  // Prometheus text for /metrics; null: 404

@@ -216,6 +216,7 @@ struct TestApi : TestPorts {
   std::vector<std::function<void()>> tasks;
   Watchers watchers{store,
                     [this](std::function<void()> task) { tasks.push_back(std::move(task)); }};
+  std::function<base::Result<void>()> admit_new;
   std::function<base::Result<void>(const boost::json::object&)> admit_tfjob;
   Api api{World{.store = store,
                 .writer = writer,
@@ -224,6 +225,10 @@ struct TestApi : TestPorts {
                 .tokens = *tokens,
                 .now = [this] { return Now(); },
                 .post = [this](std::function<void()> task) { tasks.push_back(std::move(task)); },
+                .admit_new = [this]() -> base::Result<void> {
+                  if (admit_new) return admit_new();
+                  return {};
+                },
                 .admit_tfjob = [this](const boost::json::object& job) -> base::Result<void> {
                   if (admit_tfjob) return admit_tfjob(job);
                   return {};
@@ -290,6 +295,7 @@ struct TestServer : TestPorts {
                               .telemetry = telemetry,
                               .tokens = *tokens,
                               .now = [] { return RealNow(); },
+                              .admit_new = nullptr,
                               .admit_tfjob = nullptr,
                               .metrics = [] { return std::string("up 1\n"); },
                               .exec = exec}};

@@ -30,6 +30,8 @@ struct World {
   TokenStore& tokens;
   std::function<base::Instant()> now;
   std::function<void(std::function<void()>)> post;  // runs it on an IO thread
+  // May anything be created? Null: always.
+  std::function<base::Result<void>()> admit_new;
   // May a TFJob with these images and this environment be taken? Null: any.
   std::function<base::Result<void>(const boost::json::object& tfjob)> admit_tfjob;
   std::function<std::string()> metrics;  // Prometheus text; null: none

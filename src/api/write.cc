@@ -119,6 +119,10 @@ void AddServiceAccount(const World& world, const std::string& space) {
 }
 
 Outcome<json::object> NewObject(Task& task) {
+  if (task.world.admit_new) {
+    if (const auto taken = task.world.admit_new(); !taken)
+      return Refuse(FromError(taken.error(), *task.route.kind, task.route.name));
+  }
   auto object = DecodeObject(task.request, *task.route.kind);
   if (!object) return Refuse(object.error());
   if (task.route.kind->has_status) object->erase("status");

@@ -377,6 +377,18 @@ TEST_F(Writes, TfJobsAreJudgedWithAllErrors) {
   Post(kJobs, kJob);
 }
 
+// As on a full disk: what would fill it further is refused, what there is can go.
+TEST_F(Writes, WhatIsThereCanBeChangedAndDeletedWhenNothingNewIsTaken) {
+  Post(kJobs, kJob);
+  admit_new = []() -> base::Result<void> {
+    return base::Fail(base::Kind::kUnavailable, "PND-S004", "", "the disk is full");
+  };
+  EXPECT_THAT(json::serialize(Post("/api/v1/namespaces", R"({"metadata":{"name":"new"}})", 503)),
+              HasSubstr("the disk is full (PND-S004)"));
+  Patch(kJobs + "/j", R"({"metadata":{"labels":{"a":"b"}}})");
+  EXPECT_EQ(Ask("DELETE", kJobs + "/j").status, 200);
+}
+
 TEST_F(Writes, WhatOfAJobIsNotActedOnIsTold) {
   std::string job = kJob;
   job.insert(job.find("\"containers\""), R"("hostPID":true,)");

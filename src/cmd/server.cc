@@ -379,6 +379,7 @@ base::Result<void> Server::Parts::StartApi() {
       .telemetry = *agent_,
       .tokens = *tokens_,
       .now = [this] { return clock_.Now(); },
+      .admit_new = [this] { return store_->RoomForNew(); },
       .admit_tfjob = [this](const boost::json::object& tfjob) { return admission_->Admit(tfjob); },
       .metrics =
           [this] {

@@ -54,7 +54,7 @@ std::string EndedText(const view::JobView& job, const terminal::Screen& screen) 
 std::string WaitingText(const view::JobView& job, bool can_hurry, const terminal::Screen& screen) {
   std::string text = fmt::format("{} {}  {}", job.name, view::StateWord(job.state, screen.language),
                                  view::ReasonText(job, screen, terminal::Now()));
-  if (can_hurry && !view::IsEnd(job.state))
+  if (can_hurry && job.deadline)
     text += fmt::format(fmt::runtime(screen.Pick("; without saving: pondage stop --now {}",
                                                  "; 不保存: pondage stop --now {}")),
                         job.name);

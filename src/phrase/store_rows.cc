@@ -50,8 +50,9 @@ constexpr std::array kRows = std::to_array<Message>({
       "acknowledged is lost; nothing new is accepted until writing works again.",
       "数据目录所在磁盘已满或出错。运行中的作业继续, 已确认的内容不会丢失; "
       "恢复写入前不接受新内容。"},
-     {"Free some space or repair the disk; the server tries again by itself.",
-      "释放空间或修复磁盘; 服务器会自动重试。"},
+     {"Free some space (`pondage delete --finished` works on a full disk) or repair the disk; the "
+      "server tries again by itself.",
+      "释放空间 (磁盘已满时 `pondage delete --finished` 仍可用) 或修复磁盘; 服务器会自动重试。"},
      {"pondage doctor", "pondage doctor"}},
     {"PND-S005",
      {"not a store of this program", "不是本程序的数据文件"},

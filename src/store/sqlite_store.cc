@@ -35,6 +35,10 @@ constexpr int kCompactAtOnce = 128;  // revisions in one transaction: a commit w
 constexpr int kCompactionsPerCall = 32;
 constexpr int kLogPagesWithoutCare = 16'384;  // 64 MiB: then even a commit empties the log
 constexpr int kMostSightings = 600;
+// Room in the log file that nobody else on a full disk can take, and what must be free beside it
+// for anything new: so what there is can go on, end and be deleted.
+constexpr std::int64_t kLogReserve = 16 << 20;
+constexpr std::int64_t kFreeForNew = 16 << 20;
 
 // Makes the file when it is not there (for its owner alone), and refuses one that is not a store.
 Result<void> Touch(const std::string& path) {
@@ -61,6 +65,16 @@ Result<void> Touch(const std::string& path) {
                 "the file is not a store of this program, or its beginning is damaged");
   }
   return {};
+}
+
+// Where the file system has no such promise, or no room now, there is none: tried again later.
+void KeepRoom(const std::string& log_path) {
+  const int file = open(log_path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) return;
+  struct stat about{};
+  if (fstat(file, &about) == 0 && about.st_blocks * 512 < kLogReserve)
+    std::ignore = fallocate(file, FALLOC_FL_KEEP_SIZE, 0, kLogReserve);
+  close(file);
 }
 
 // The parts of a new file that cannot be changed later, written before there is a log file.
@@ -258,6 +272,7 @@ Result<bool> SqliteStore::Maintain(base::Instant now) {
   }
   TRY(const bool more, CompactSome(CompactionTarget(now)));
   TRY_DO(EmptyLog());
+  KeepRoom(settings_.path + "-wal");
   return more;
 }
 
@@ -284,6 +299,15 @@ Result<base::Bytes> SqliteStore::FreeBytes() const {
   }
   return base::Bytes{static_cast<std::int64_t>(disk.f_bavail) *
                      static_cast<std::int64_t>(disk.f_frsize)};
+}
+
+Result<void> SqliteStore::RoomForNew() const {
+  TRY(const base::Bytes free, FreeBytes());
+  if (free.value >= kFreeForNew) return {};
+  return Fail(Kind::kUnavailable, "PND-S004", settings_.path,
+              fmt::format("the disk is full: {} KiB are free; what is stored can be deleted, and "
+                          "jobs go on, but nothing new is taken",
+                          free.value >> 10));
 }
 
 }  // namespace pondage::store

@@ -75,6 +75,9 @@ class SqliteStore : public port::Store {
 
   // What is free where the store lies, for an ordinary user.
   base::Result<base::Bytes> FreeBytes() const;
+  // Whether anything new should be stored. The last of a disk is for what there is: Maintain()
+  // keeps room for it in the log file where the file system can (PND-S004).
+  base::Result<void> RoomForNew() const;
 
  private:
   struct State {  // of the file when it was opened

@@ -1,5 +1,6 @@
 #include "store/sqlite_store.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -140,6 +141,26 @@ TEST_F(SqliteStoreTest, AfterAnUncleanEndDamageIsLookedFor) {
   const auto again = Open();  // found, not mended: it stays suspected
   ASSERT_TRUE(again->Maintain(Instant{0}));
   EXPECT_FALSE(again->Damage().empty());
+}
+
+// A full disk: what is stored can still be changed and deleted.
+TEST_F(SqliteStoreTest, TheLogFileHasRoomThatNobodyElseCanTake) {
+  const auto blocks = [](const std::string& path) {
+    struct stat about{};
+    return stat(path.c_str(), &about) == 0 ? about.st_blocks * 512 : -1;
+  };
+  const int probe = open(Path("probe").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+  const bool can = fallocate(probe, FALLOC_FL_KEEP_SIZE, 0, 1 << 20) == 0;
+  close(probe);
+  if (!can) GTEST_SKIP() << "this file system promises no room";
+  const auto store = Open();
+  Fill(*store, 10);
+  EXPECT_LT(blocks(Path("store.db-wal")), 16 << 20);
+  ASSERT_TRUE(store->Maintain(Instant{0}));
+  EXPECT_GE(blocks(Path("store.db-wal")), 16 << 20);
+  Fill(*store, 10);
+  EXPECT_TRUE(store->RoomForNew());
+  EXPECT_TRUE(store->FullCheck()->empty());
 }
 
 TEST_F(SqliteStoreTest, HistoryIsKeptByTimeAndByCount) {

@@ -45,6 +45,10 @@ class Disk(Fault):
         gate = pool.root / "gate"
         raw.create(pool, tfjob("runs", ["sh", "-c", f"while [ ! -e {gate} ]; do sleep 0.1; done; exit 3"]))
         pool.await_condition("runs", "Running")
+        for number in range(20):
+            raw.create(pool, tfjob(f"old-{number}", ["sh", "-c", "seq 20000"]))
+        for number in range(20):
+            pool.await_condition(f"old-{number}", "Succeeded")
 
         self.fill(disk, left_mb=200)  # below the floor
         eventually("it takes nothing new", lambda: "SchedulingDisabled" in pool.kubectl("get", "nodes").stdout
@@ -59,7 +63,15 @@ class Disk(Fault):
         self.assertTrue(refused)
         for answer in refused:
             self.assertEqual((answer["code"], answer["reason"]), (503, "ServiceUnavailable"))
-            self.assertIn("the disk is full (PND-S004)", answer["message"])
+            self.assertIn("the disk is full", answer["message"])
+            self.assertIn("(PND-S004)", answer["message"])
+        self.assertEqual(raw.ask(pool, "PATCH", f"{raw.JOBS}/runs", {"metadata": {"labels": {"seen": "yes"}}},
+                                 raw.MERGE)[0], 200, "what there is can change")
+        kept = set(os.listdir(pool.data / "replicas"))
+        deleted = pool.pondage("delete", "--finished", "--yes")
+        self.assertEqual(deleted.returncode, 0, deleted.stderr)
+        eventually("their files are gone", lambda: len(kept - set(os.listdir(pool.data / "replicas"))) == 20)
+        self.fill(disk)
         gate.touch()  # it ends while nothing can be written
         eventually("its program is gone", lambda: not pool.programs(), 10)
         self.assertEqual(raw.ask(pool, "GET", raw.JOBS)[0], 200, "reading goes on")
