@@ -174,7 +174,9 @@ Client::~Client() {
 }
 
 std::unique_ptr<Client> Client::Fork() const {
-  return std::make_unique<Client>(place_, timeout_);
+  auto fork = std::make_unique<Client>(place_, timeout_);
+  fork->Tell(on_answer_);
+  return fork;
 }
 
 namespace {
@@ -217,6 +219,11 @@ std::optional<base::Instant> ParseHttpDate(const std::string& text) {
   return base::Instant{static_cast<std::int64_t>(timegm(&parts)) * 1000};
 }
 
+std::chrono::milliseconds Since(std::chrono::steady_clock::time_point began) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() -
+                                                               began);
+}
+
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
 Headers HeadersOf(const http::fields& fields) {
@@ -242,6 +249,14 @@ bool Client::Wire::Closed() {
 }
 
 base::Result<Reply> Client::Send(const Request& request) {
+  const auto began = std::chrono::steady_clock::now();
+  auto reply = Ask(request);
+  if (on_answer_)
+    on_answer_(request.method, request.target, reply ? reply->status : 0, Since(began));
+  return reply;
+}
+
+base::Result<Reply> Client::Ask(const Request& request) {
   const bool kept = wire_->open && !wire_->Closed();
   if (!kept) TRY_DO(wire_->Open(place_, {}));
   auto message = ToHttp(request, place_);
@@ -262,7 +277,7 @@ base::Result<Reply> Client::Send(const Request& request) {
     if (error == beast::error::timeout) return std::unexpected(InTime(place_));
     // The server may close a kept connection at any time: one fresh try, unless some of the answer
     // was seen. What changes something is not repeated: it may have been done.
-    if (kept && !parser.got_some() && request.method == "GET") return Send(request);
+    if (kept && !parser.got_some() && request.method == "GET") return Ask(request);
     if (request.method != "GET") return std::unexpected(AnswerLost(place_, error.message()));
     return std::unexpected(NotReached(place_, error.message()));
   }
@@ -328,6 +343,7 @@ std::vector<std::string> Client::TakeWarnings() {
 
 base::Result<void> Client::Bytes(const std::string& target, const OnBytes& on_bytes,
                                  std::stop_token stop) {
+  const auto began = std::chrono::steady_clock::now();
   // A stream ends with its connection, so it always has one of its own.
   TRY_DO(wire_->Open(place_, stop));
   Request request;
@@ -345,6 +361,8 @@ base::Result<void> Client::Bytes(const std::string& target, const OnBytes& on_by
     });
   });
   headers_ = HeadersOf(parser.get());
+  if (on_answer_)
+    on_answer_(request.method, target, error ? 0 : parser.get().result_int(), Since(began));
   std::string refused;
   std::vector<char> room(64 * 1024);
   bool wanted = error || parser.get().result_int() >= 400 || on_bytes({});

@@ -45,6 +45,12 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
+  // Told of each request once it was answered (or was not: status 0), also of forks, each on its
+  // own thread.
+  using OnAnswer = std::function<void(const std::string& method, const std::string& target,
+                                      int status, std::chrono::milliseconds took)>;
+  void Tell(OnAnswer on_answer) { on_answer_ = std::move(on_answer); }
+
   const ServerPlace& place() const { return place_; }
   std::unique_ptr<Client> Fork() const;
 
@@ -80,9 +86,11 @@ class Client {
   struct Wire;
 
   base::Result<json::value> Exchange(const Request& request);
+  base::Result<Reply> Ask(const Request& request);
 
   ServerPlace place_;
   std::chrono::milliseconds timeout_;
+  OnAnswer on_answer_;
   std::unique_ptr<Wire> wire_;
   std::vector<std::string> warnings_;
   std::vector<std::pair<std::string, std::string>> headers_;

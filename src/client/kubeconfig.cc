@@ -256,18 +256,18 @@ base::Result<ServerPlace> FindServer(const WhereFlags& flags, const terminal::Su
     }
     return place;
   }
+  const auto with_token = [&](base::Result<ServerPlace> place) {
+    const std::string token = around.Variable("PONDAGE_TOKEN");
+    if (place && !token.empty()) place->token = token;
+    return place;
+  };
   for (const std::string& path : terminal::Split(around.Variable("KUBECONFIG"), ':')) {
     if (path.empty()) continue;
     const auto yaml = read(path);
-    if (yaml && NamesPondage(*yaml)) return PlaceFromFile(path, "KUBECONFIG", read);
+    if (yaml && NamesPondage(*yaml)) return with_token(PlaceFromFile(path, "KUBECONFIG", read));
   }
-  if (const auto path = by_pointer(); path && !path->empty()) {
-    auto place = PlaceFromFile(*path, pointer, read);
-    if (place && !around.Variable("PONDAGE_TOKEN").empty()) {
-      place->token = around.Variable("PONDAGE_TOKEN");
-    }
-    return place;
-  }
+  if (const auto path = by_pointer(); path && !path->empty())
+    return with_token(PlaceFromFile(*path, pointer, read));
   return Fail(Kind::kUnavailable, "PND-C001", "",
               fmt::format("no pondage server is known here\nlooked at --server, --kubeconfig, "
                           "PONDAGE_SERVER, KUBECONFIG and {}",

@@ -127,6 +127,12 @@ TEST(FindServer, InOrder) {
   files.all["/k"] = foreign;
   EXPECT_EQ(found({})->origin, "/u/li/.config/pondage/server -> /data/kubeconfig");
 
+  around.environment["PONDAGE_TOKEN"] = "another";
+  EXPECT_EQ(found({})->token, "another") << "of the server that the pointer names";
+  files.all["/k"] = kConfig;
+  EXPECT_EQ(found({})->token, "another") << "and of the one that KUBECONFIG names";
+  EXPECT_EQ(found({"", "/data/kubeconfig"})->token, "s3cret") << "a file that is named has its own";
+
   around.environment["PONDAGE_SERVER"] = "https://gpu01:7443";
   around.environment["PONDAGE_TOKEN"] = "mine";
   EXPECT_EQ(found({})->Url(), "https://gpu01:7443");

@@ -1,5 +1,6 @@
 #include "cmd/context.h"
 
+#include <fmt/core.h>
 #include <pwd.h>
 #include <unistd.h>
 
@@ -40,6 +41,13 @@ base::Result<client::Client*> Context::Server() {
     timeout = std::min(timeout, std::chrono::milliseconds(asked->value));
   }
   client_ = std::make_unique<client::Client>(std::move(place), timeout);
+  if (screen_.verbose) {
+    client_->Tell([](const std::string& method, const std::string& target, int status,
+                     std::chrono::milliseconds took) {
+      terminal::Tell(fmt::format("{} {} {} {} ms\n", method, target,
+                                 status == 0 ? "-" : std::to_string(status), took.count()));
+    });
+  }
   return client_.get();
 }
 
@@ -112,7 +120,7 @@ base::Result<terminal::Screen> ScreenFor(const grammar::Invocation& line,
   screen.format = FormatOf(line.Value("output", has_it ? usual : ""));
   screen.header = !line.Has("no-header");
   screen.quiet = line.Has("quiet");
-  screen.verbose = static_cast<int>(line.Values("verbose").size());
+  screen.verbose = line.Has("verbose");
   return screen;
 }
 

@@ -33,15 +33,45 @@ struct Loss {
   std::vector<std::string> copies;  // working copies: where they wrote what they made
 };
 
-base::Result<Loss> LossOf(const std::vector<std::string>& names, const std::string& space,
-                          client::Client& client) {
+// What a manifest names.
+struct Listed {
+  client::ObjectPlace place;
+  std::string name;
+  bool is_job = false;
+};
+
+base::Result<std::vector<Listed>> ListedIn(const std::vector<std::string>& files,
+                                           const std::string& space) {
+  std::vector<Listed> listed;
+  for (const std::string& file : files) {
+    TRY(const auto objects, client::ReadManifests(file));
+    for (const json::object& object : objects) {
+      TRY(client::ObjectPlace place, client::PlaceOf(object, space));
+      listed.push_back({std::move(place), client::Text(object, {"metadata", "name"}),
+                        client::Text(object, {"kind"}) == "TFJob"});
+    }
+  }
+  return listed;
+}
+
+void AddLoss(const json::value& object, Loss& loss) {
+  const view::JobView job = view::ViewJob(object);
+  if (job.state == view::JobState::kRunning || job.state == view::JobState::kStarting)
+    loss.running.push_back(job.name);
+  if (!job.work_copy.empty()) loss.copies.push_back(job.work_copy);
+}
+
+base::Result<Loss> LossOf(const std::vector<std::string>& names, const std::vector<Listed>& listed,
+                          const std::string& space, client::Client& client) {
   Loss loss;
   for (const std::string& name : names) {
     TRY(const json::value object, client.Get(client::TfJobPath(space, name)));
-    const view::JobView job = view::ViewJob(object);
-    if (job.state == view::JobState::kRunning || job.state == view::JobState::kStarting)
-      loss.running.push_back(name);
-    if (!job.work_copy.empty()) loss.copies.push_back(job.work_copy);
+    AddLoss(object, loss);
+  }
+  for (const Listed& each : listed) {
+    if (!each.is_job) continue;
+    const auto object = client.Get(each.place.list_path + "/" + client::PercentEncode(each.name));
+    if (object) AddLoss(*object, loss);  // one that is not there is told of when it is deleted
   }
   return loss;
 }
@@ -101,27 +131,23 @@ base::Result<int> DeleteMain(Context& context) {
     });
     names.insert(names.end(), finished.begin(), finished.end());
   }
-  TRY(const Loss loss, LossOf(names, space, *client));
+  TRY(const auto listed, ListedIn(line.Values("filename"), space));
+  TRY(const Loss loss, LossOf(names, listed, space, *client));
   // Finished jobs are deleted by scripts, too: there is nobody to ask.
   const bool many = names.size() > line.words.size();  // not typed one by one
   const bool asks =
       !loss.running.empty() || ((many || !loss.copies.empty()) && context.screen().in_is_terminal);
   if (asks && !line.Has("yes")) {
     TRY(const bool sure,
-        terminal::Ask(context.screen(), QuestionOf(names.size(), loss, context.screen()), false));
+        terminal::Ask(context.screen(),
+                      QuestionOf(names.size() + listed.size(), loss, context.screen()), false));
     if (!sure) return terminal::kNegative;
   }
   for (const std::string& name : names) {
     TRY_DO(DeleteOne(context, *client, client::TfJobPath(space), name, "tfjob/" + name));
   }
-  for (const std::string& file : line.Values("filename")) {
-    TRY(const auto objects, client::ReadManifests(file));
-    for (const json::object& object : objects) {
-      TRY(const client::ObjectPlace place, client::PlaceOf(object, space));
-      TRY_DO(DeleteOne(context, *client, place.list_path,
-                       client::Text(object, {"metadata", "name"}), place.shown));
-    }
-  }
+  for (const Listed& each : listed)
+    TRY_DO(DeleteOne(context, *client, each.place.list_path, each.name, each.place.shown));
   return terminal::kDone;
 }
 

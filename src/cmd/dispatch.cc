@@ -20,9 +20,13 @@ bool StandsForJob(const std::vector<std::string>& words) {
   const auto has = [&](std::string_view word) {
     return std::find(words.begin(), end, word) != end;
   };
-  if (has("exec")) return true;
-  if (has("run")) return !has("--detach") && !has("-d") && !has("--dry-run");
-  return has("wait") && has("--exit-status");
+  // The first that is a command: what is wrong with a line may keep it from being read.
+  const auto first =
+      std::find_if(words.begin(), end, [](const auto& word) { return grammar::FindCommand(word); });
+  const std::string_view command = first == end ? "" : *first;
+  if (command == "exec") return true;
+  if (command == "run") return !has("--detach") && !has("-d") && !has("--dry-run");
+  return command == "wait" && has("--exit-status");
 }
 
 int Tell(const base::Error& error, const terminal::Screen& screen, bool stands_for_job) {

@@ -11,6 +11,7 @@
 #include "cmd/mains.h"
 #include "session/event_queue.h"
 #include "session/follow.h"
+#include "session/log_place.h"
 #include "terminal/text.h"
 #include "terminal/trouble.h"
 #include "view/job_view.h"
@@ -58,8 +59,9 @@ struct Reader {
   }
 };
 
+// The server's stamp in front of a line; empty: it knows no time of this one.
 std::string_view TimeOf(const LogLine& line) {
-  return std::string_view(line.text).substr(0, line.text.find(' '));
+  return session::StampOf(line.text);
 }
 
 // Lines of all replicas in the order in which they were written.
@@ -103,8 +105,7 @@ base::Result<void> PrintMerged(Context& context, client::Client& client, const s
     }
     if (first == nullptr) return {};
     std::string_view text = first->head->text;
-    if (!times)
-      text.remove_prefix(std::min(text.find(' '), text.size() - 1) + (text.empty() ? 0 : 1));
+    if (!times) text.remove_prefix(TimeOf(*first->head).size());
     context.Print(session::LogPrefix(first->replica, width, context.screen()) + std::string(text) +
                   "\n");
     first->Advance();

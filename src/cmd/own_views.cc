@@ -6,6 +6,7 @@
 #include "api/problem.h"
 #include "api/promises.h"
 #include "manifest/object.h"
+#include "shim/files.h"
 
 namespace pondage::cmd {
 namespace {
@@ -109,6 +110,7 @@ api::Response OwnViews::Info(const api::Request& request) const {
   return Json({{"version", PONDAGE_VERSION},
                {"servedBy", std::move(served)},
                {"dataDir", data_dir_},
+               {"bootId", shim::BootId()},
                {"url", url_},
                {"user", request.identity.name},
                {"freeBytes", free ? json::value(free->value) : json::value(nullptr)},

@@ -12,6 +12,7 @@
 #include "cmd/mains.h"
 #include "phrase/phrase.h"
 #include "session/follow.h"
+#include "shim/files.h"
 #include "submission/python.h"
 #include "submission/run_job.h"
 #include "submission/work_copy.h"
@@ -78,7 +79,11 @@ base::Result<void> Run::FindServerFacts() {
   }
   if (place_.user.empty() || place_.user == "admin") place_.user = LoginName();
   if (data_dir_.empty()) return {};
-  here_ = access(data_dir_.c_str(), F_OK) == 0 || errno == EACCES;
+  // A server of another machine may have a directory of the same name.
+  const std::string boot = client::Text(*info, {"bootId"});
+  const bool same = boot.empty() || boot == shim::BootId();
+  here_ = same && (access(data_dir_.c_str(), F_OK) == 0 || errno == EACCES);
+  if (!here_) return {};
   const std::string copies = submission::CopiesOf(data_dir_);
   copies_ = access(copies.c_str(), W_OK | X_OK) == 0 ||
             (errno == ENOENT && access(data_dir_.c_str(), W_OK | X_OK) == 0);
@@ -106,6 +111,10 @@ base::Result<void> Run::FindPython() {
   if (tensorflow && tensorflow->version.empty()) {
     context_.Warn(fmt::format(
         fmt::runtime(screen_.Pick("no TensorFlow in {}", "{} 中没有 TensorFlow")), python.prefix));
+  }
+  if (line_.Has("dry-run")) {
+    place_.environment = python.prefix;  // nothing is recorded
+    return {};
   }
   const json::value environment = {{"image", wish_.image}, {"path", python.prefix}};
   auto recorded = client_->Post("/pondage/v1/environments", environment);

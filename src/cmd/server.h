@@ -18,7 +18,7 @@ namespace pondage::cmd {
 struct ServeSettings {
   std::string data_dir;
   std::string address = "127.0.0.1";
-  int port = 7443;                  // 0: any
+  int port = 6443;                  // 0: any
   std::string advertise;            // "HOST[:PORT]" for kubeconfigs of others; empty: found out
   std::string virtual_gpus;         // "N[:TYPE[:MEMORY]]"; empty: NVML
   std::vector<std::string> mounts;  // "SRC:PATH[:ro]", for every replica

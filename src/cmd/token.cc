@@ -2,6 +2,10 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <optional>
+#include <tuple>
+#include <utility>
+
 #include "cmd/context.h"
 #include "cmd/mains.h"
 #include "terminal/output.h"
@@ -16,21 +20,37 @@ using base::Kind;
 
 constexpr const char* kTokens = "/pondage/v1/tokens";
 
-// A kubeconfig for one token, readable by its owner only.
-base::Result<void> WriteKubeconfig(const std::string& path, const client::ServerPlace& place,
-                                   const std::string& user, const std::string& space,
-                                   const std::string& token) {
-  const std::string text = client::KubeconfigText(place, user, space, token);
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (file < 0) {
-    return Fail(Kind::kInvalid, "PND-C010", "",
-                fmt::format("cannot make {}: {}", path, std::generic_category().message(errno)));
+// A new file for its owner alone, gone again unless it was filled: it is there before the token is
+// made, which is shown only once.
+class NewFile {
+ public:
+  static base::Result<NewFile> Make(const std::string& path) {
+    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file >= 0) return NewFile(path, file);
+    return base::Fail(
+        errno == EEXIST ? Kind::kConflict : Kind::kInvalid, "PND-C010", "",
+        fmt::format("cannot make {}: {}", path, std::generic_category().message(errno)));
   }
-  const bool written = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  if (close(file) != 0 || !written)
-    return Fail(Kind::kInvalid, "PND-C010", "", fmt::format("cannot write {}", path));
-  return {};
-}
+  NewFile(NewFile&& other) noexcept
+      : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)) {}
+  ~NewFile() {
+    if (file_ < 0) return;
+    close(file_);
+    unlink(path_.c_str());
+  }
+  base::Result<void> Fill(const std::string& text) {
+    const bool whole = write(file_, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    if (!whole)
+      return base::Fail(Kind::kInvalid, "PND-C010", "", fmt::format("cannot write {}", path_));
+    close(std::exchange(file_, -1));
+    return {};
+  }
+
+ private:
+  NewFile(std::string path, int file) : path_(std::move(path)), file_(file) {}
+  std::string path_;
+  int file_;
+};
 
 // This server by the name that it is told to have for other machines, if it has one.
 base::Result<client::ServerPlace> PlaceForOthers(client::Client& client) {
@@ -53,9 +73,10 @@ base::Result<int> CreateToken(Context& context, client::Client& client, const st
   json::object body{{"name", name}, {"admin", line.Has("admin")}};
   if (!line.Has("admin")) body["namespaces"] = json::value_from(spaces);
   if (line.Has("read-only")) body["verbs"] = json::array{"get", "list", "watch"};
-  if (line.Has("write") && access(line.Value("write").c_str(), F_OK) == 0) {
-    return Fail(Kind::kConflict, "PND-C010", "",
-                fmt::format("{} exists already", line.Value("write")));
+  std::optional<NewFile> file;
+  if (line.Has("write")) {
+    TRY(NewFile made, NewFile::Make(line.Value("write")));
+    file.emplace(std::move(made));
   }
   for (const std::string& space : line.Has("admin") ? std::vector<std::string>() : spaces) {
     // A token whose namespace does not exist could do nothing.
@@ -67,17 +88,24 @@ base::Result<int> CreateToken(Context& context, client::Client& client, const st
   }
   TRY(const json::value made, client.Post(kTokens, body));
   const std::string token = client::Text(made, {"token"});
-  if (!line.Has("write")) {
+  if (!file) {
     context.Print(token + "\n");
-    context.Note(
-        context.screen().Pick("it is shown this once; to use it: export PONDAGE_SERVER=URL "
-                              "PONDAGE_TOKEN=... (or --write FILE)\n",
-                              "令牌只显示这一次; 使用方法: export PONDAGE_SERVER=URL "
-                              "PONDAGE_TOKEN=... (或 --write FILE)\n"));
+    context.Note(context.screen().Pick(
+        "it is shown this once; to use it: PONDAGE_SERVER=URL, PONDAGE_TOKEN=..., and PONDAGE_CA: "
+        "a "
+        "copy of pki/ca.crt of the data directory. --write FILE puts all three into one file\n",
+        "令牌只显示这一次; 使用方法: PONDAGE_SERVER=URL, PONDAGE_TOKEN=..., 以及 PONDAGE_CA: "
+        "数据目录中 pki/ca.crt 的副本。--write FILE 把三者写入一个文件\n"));
     return terminal::kDone;
   }
-  TRY(const client::ServerPlace place, PlaceForOthers(client));
-  TRY_DO(WriteKubeconfig(line.Value("write"), place, name, spaces[0], token));
+  const auto filled = [&]() -> base::Result<void> {
+    TRY(const client::ServerPlace place, PlaceForOthers(client));
+    return file->Fill(client::KubeconfigText(place, name, spaces[0], token));
+  }();
+  if (!filled) {
+    std::ignore = client.Delete(std::string(kTokens) + "/" + client::PercentEncode(name));
+    return std::unexpected(filled.error());
+  }
   context.Print(line.Value("write") + "\n");
   context.Note(fmt::format(
       fmt::runtime(context.screen().Pick(

@@ -34,7 +34,8 @@ std::span<const Flag> GlobalFlags() {
       {"timeout", 0, "LENGTH", "give up after this long (wait, stop, requests)",
        "超过此时长就放弃 (wait, stop, 请求)"},
       {"quiet", 'q', "", "no progress on stderr", "不在 stderr 显示进度"},
-      {"verbose", 'v', "", "more detail on stderr", "在 stderr 显示更多细节"},
+      {"verbose", 'v', "", "what the server is asked, on stderr",
+       "在 stderr 显示向服务器发出的请求"},
       {"help", 'h', "", "show this page", "显示本页"},
   };
   return kGlobal;
@@ -45,6 +46,7 @@ std::vector<Flag> GlobalFlagsOf(const Command& command) {
   for (const Flag& flag : GlobalFlags()) {
     const bool output = flag.choices == kEveryOutput;
     if (output && command.outputs.empty()) continue;
+    if (!command.globals.empty() && !IsOneOf(flag.name, command.globals)) continue;
     flags.push_back(flag);
     if (output) flags.back().choices = command.outputs;
   }

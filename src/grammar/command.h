@@ -47,6 +47,7 @@ struct Command {
   std::string_view outputs;     // what its -o takes; empty: it has no -o
   std::string_view first_verb;  // with verbs: what no word means
   std::string_view lists;       // with verbs: those that have -o, as "ls|show"
+  std::string_view globals;     // the flags of every command that it takes, "lang|help"; empty: all
 };
 
 inline constexpr std::string_view kEveryOutput = "table|wide|json|yaml|csv|name";

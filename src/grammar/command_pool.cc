@@ -27,7 +27,7 @@ Command Serve() {
        "其他机器访问本机所用的名称 (默认: 监听地址)"},
       {"virtual-gpus", 0, "N[:TYPE[:MEMORY]]", "declared GPUs with no device behind them",
        "声明没有实际设备的虚拟 GPU"},
-      {"mount", 0, "SRC:PATH", "directory every replica sees at PATH",
+      {"mount", 0, "SRC:PATH[:ro]", "directory every replica sees at PATH",
        "每个副本都能在 PATH 看到的目录", true},
       {"run-as", 0, "USER", "as root: the account replicas run as", "以 root 运行时副本使用的账户"},
       {"restart-delay", 0, "LENGTH", "before a failed job's first restart; doubles (default 10s)",
@@ -40,6 +40,7 @@ Command Serve() {
       {"config", 0, "FILE", "settings: one `name = value` a line, names as the flags'",
        "配置文件: 每行 `名称 = 值`, 名称与参数相同"},
   };
+  serve.globals = "lang|verbose|help";
   serve.examples = {{"pondage serve", "the GPUs of this machine", "使用本机 GPU"},
                     {"pondage serve --virtual-gpus 8", "try it without a GPU", "没有 GPU 时试用"}};
   return serve;

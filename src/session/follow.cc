@@ -33,7 +33,8 @@ struct Event {
 };
 
 constexpr std::size_t kMostEvents = 4096;
-constexpr auto kLastWords = 5s;  // how long output is waited for once the job has ended
+// How long more output is waited for once the job has ended, from the last that came.
+constexpr auto kLastWords = 10s;
 
 std::string ReplicaOf(const json::value& pod) {
   return fmt::format(
@@ -70,7 +71,8 @@ class Follower {
         progress_(screen) {}
 
   ~Follower() {
-    for (std::jthread& thread : threads_) thread.request_stop();
+    for (std::jthread& watcher : watchers_) watcher.request_stop();
+    for (auto& [key, reader] : readers_) reader.request_stop();
   }
 
   base::Result<int> Go();
@@ -85,6 +87,7 @@ class Follower {
   void TakeOutput(const Event& event);
   void ShowState(const view::JobView& job);
   void TellOfTries();
+  void TellOfUnread();
   void Away(bool away);
   base::Result<void> LastPods();
   base::Result<int> Verdict();
@@ -105,11 +108,13 @@ class Follower {
   std::map<std::string, std::string> unfinished_;  // replica -> line without its end yet
   bool gone_ = false;
   bool away_ = false;
-  std::vector<std::jthread> threads_;  // last, so that they end before what they use
+  // Last, so that they end before what they use.
+  std::map<std::string, std::jthread> readers_;  // by pod uid/start, until its end was taken
+  std::vector<std::jthread> watchers_;
 };
 
 void Follower::WatchJob() {
-  threads_.emplace_back([this, client = client_.Fork()](std::stop_token stop) {
+  watchers_.emplace_back([this, client = client_.Fork()](std::stop_token stop) {
     client::Watching watching;
     watching.on_change = [&](const client::Change& change) {
       const bool deleted = change.type == client::Change::Type::kDeleted;
@@ -129,7 +134,7 @@ void Follower::WatchJob() {
 }
 
 void Follower::WatchPods() {
-  threads_.emplace_back([this, client = client_.Fork()](std::stop_token stop) {
+  watchers_.emplace_back([this, client = client_.Fork()](std::stop_token stop) {
     client::Watching watching;
     watching.on_change = [&](const client::Change& change) {
       if (change.type == client::Change::Type::kDeleted) return true;
@@ -152,8 +157,8 @@ void Follower::ReadOutput(const json::value& pod, std::int64_t start) {
   const std::string target = client::PodPath(space_, client::Text(pod, {"metadata", "name"})) +
                              "/log?container=tensorflow&follow=true" + wish_.query +
                              (wish_.timestamps ? "&timestamps=true" : "");
-  threads_.emplace_back(
-      [this, replica, key, target, client = client_.Fork()](std::stop_token stop) {
+  readers_[key] =
+      std::jthread([this, replica, key, target, client = client_.Fork()](std::stop_token stop) {
         const auto push = [&](Event::Type type, std::string text) {
           return text.empty() || queue_.Push({type, {}, replica, std::move(text), {}}, stop);
         };
@@ -267,6 +272,14 @@ void Follower::TellOfTries() {
       name_));
 }
 
+// The server says nothing more of a log whose end was not seen.
+void Follower::TellOfUnread() {
+  progress_.Line(
+      fmt::format(fmt::runtime(screen_.Pick("not all output came; all there is: pondage logs {}",
+                                            "输出没有全部收到; 全部内容: pondage logs {}")),
+                  name_));
+}
+
 void Follower::ShowState(const view::JobView& job) {
   const bool waits = job.state == view::JobState::kWaiting ||
                      job.state == view::JobState::kRequeued ||
@@ -319,6 +332,7 @@ base::Result<void> Follower::Take(Event event) {
       break;
     case Event::Type::kOutputEnd:
       reading_[event.text] = 0;
+      readers_.erase(event.text);
       if (!Raw() && !unfinished_[event.replica].empty()) {
         TakeOutput({Event::Type::kOutput, {}, event.replica, "\n", {}});
       }
@@ -406,6 +420,7 @@ base::Result<int> Follower::Go() {
     auto event = queue_.Pop(ended ? 50ms : 200ms);
     const bool quiet = !event;
     if (event) TRY_DO(Take(*std::move(event)));
+    if (!quiet && ended) ended = std::chrono::steady_clock::now();  // a slow terminal took it
     if (gone_) return Verdict();
     if (!job_) continue;
     const bool over = view::IsEnd(job_->state) || job_->state == view::JobState::kStopped;
@@ -420,7 +435,9 @@ base::Result<int> Follower::Go() {
     }
     const bool all_read =
         std::ranges::none_of(reading_, [](const auto& each) { return each.second == 1; });
-    if ((all_read && quiet) || std::chrono::steady_clock::now() - *ended > kLastWords) {
+    if (all_read && quiet) return Verdict();
+    if (quiet && std::chrono::steady_clock::now() - *ended > kLastWords) {
+      TellOfUnread();
       return Verdict();
     }
   }

@@ -23,6 +23,11 @@ bool MayBeStamp(std::string_view text) {
 
 }  // namespace
 
+std::string_view StampOf(std::string_view line) {
+  const std::string_view stamp = line.substr(0, kStampLike.size());
+  return stamp.size() == kStampLike.size() && MayBeStamp(stamp) ? stamp : std::string_view();
+}
+
 std::int64_t LogPlace::Begin(std::string_view header) {
   stamp_.clear();
   const std::size_t slash = header.rfind('/');

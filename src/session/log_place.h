@@ -10,6 +10,9 @@
 
 namespace pondage::session {
 
+// The time that the server put in front of a line, with the space behind it; empty: none.
+std::string_view StampOf(std::string_view line);
+
 class LogPlace {
  public:
   // `stamped`: the server puts a time in front of each line, which is not of the log.

@@ -13,6 +13,14 @@ TEST(LogPlace, IsKnownFromTheFirstAnswerOn) {
   EXPECT_EQ(place.Query(), "&from=u-1%2F2%2F1004");
 }
 
+TEST(LogPlace, WhatLooksLikeAStampIsOne) {
+  EXPECT_EQ(StampOf("2026-12-01T07:00:00.000001Z step 1"), "2026-12-01T07:00:00.000001Z ");
+  EXPECT_EQ(StampOf("2026-12-01T07:00:00.000001Z "), "2026-12-01T07:00:00.000001Z ");
+  EXPECT_EQ(StampOf("step 1 of a log without times"), "");
+  EXPECT_EQ(StampOf("2026-12-01T07:00:00.000001Z"), "") << "no line of the server's";
+  EXPECT_EQ(StampOf(""), "");
+}
+
 TEST(LogPlace, TellsWhatWasRotatedAway) {
   LogPlace place(false);
   place.Begin("u/0/10");

@@ -244,6 +244,25 @@ base::Result<CopyPlan> PlanCopyOfCopy(const std::string& directory, base::Bytes 
   return plan;
 }
 
+namespace {
+
+// Where the copy of the link at `path` leads, so that it means the same there: what lies beside it
+// in the tree is found in the copy, what lies outside where it is.
+fs::path LinkInCopy(const fs::path& source, const fs::path& path, std::error_code& error) {
+  const fs::path link = fs::read_symlink(source / path, error);
+  if (error) return {};
+  std::error_code ignored;
+  fs::path root = fs::canonical(source, ignored);
+  if (ignored) root = source;
+  const fs::path folder = fs::canonical((source / path).parent_path(), ignored);
+  const fs::path whole = (folder / link).lexically_normal();  // an absolute link stands for itself
+  const fs::path inside = whole.lexically_relative(root);
+  if (inside.empty() || *inside.begin() == "..") return whole;
+  return link.is_absolute() ? inside.lexically_relative(path.parent_path()) : link;
+}
+
+}  // namespace
+
 base::Result<void> MakeCopy(const CopyPlan& plan, const std::string& target) {
   const auto fail = [&](const std::string& path, const std::error_code& error) {
     std::error_code ignored;
@@ -266,7 +285,8 @@ base::Result<void> MakeCopy(const CopyPlan& plan, const std::string& target) {
     const fs::path from = fs::path(plan.source) / path;
     const fs::path to = fs::path(target) / path;
     if (fs::is_symlink(fs::symlink_status(from, error))) {
-      fs::copy_symlink(from, to, error);
+      const fs::path leads = LinkInCopy(plan.source, path, error);
+      if (!error) fs::create_symlink(leads, to, error);
     } else {
       fs::copy_file(from, to, error);
       if (!error) {

@@ -55,6 +55,7 @@ std::string CopiesOf(const std::string& data_dir);
 // A TFJob that ran in the copy `from`, or below it, is to run in `to`.
 void MoveJob(json::object& job, const std::string& from, const std::string& to);
 
+// A symbolic link leads into the copy if it led into the directory, else where it led.
 // Into `target`, which must not exist; it and what it holds are readable by the owner only.
 // Whatever was made is taken away again on an error.
 base::Result<void> MakeCopy(const CopyPlan& plan, const std::string& target);

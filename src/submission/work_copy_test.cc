@@ -91,6 +91,29 @@ TEST_F(WorkCopy, CopiesWhatBelongsToIt) {
   EXPECT_EQ(facts.st_mode & 077u, 0u) << "nobody else may look into it";
 }
 
+// A link means in the copy what it meant where it was made.
+TEST_F(WorkCopy, LinksLeadWhereTheyLed) {
+  Write("train.py", "x");
+  Write("pkg/a.py", "y");
+  fs::create_directories(root_ / "datasets");
+  std::ofstream(root_ / "datasets/digits") << "digits";
+  fs::create_symlink("../datasets", root_ / "src/data");
+  fs::create_symlink("../../datasets/digits", root_ / "src/pkg/digits");
+  fs::create_symlink("../train.py", root_ / "src/pkg/main.py");
+  fs::create_symlink(root_ / "src/train.py", root_ / "src/pkg/whole.py");
+  fs::create_symlink("nowhere", root_ / "src/broken");
+  const auto plan = PlanCopy(Source(), {1000});
+  ASSERT_TRUE(plan) << plan.error().message;
+  const fs::path target = root_ / "work/deeper/than/it/was";
+  ASSERT_TRUE(MakeCopy(*plan, target.string()));
+  EXPECT_EQ(client::ReadWholeFile((target / "data/digits").string()), "digits");
+  EXPECT_EQ(client::ReadWholeFile((target / "pkg/digits").string()), "digits");
+  EXPECT_EQ(fs::read_symlink(target / "pkg/main.py"), "../train.py");
+  EXPECT_EQ(fs::canonical(target / "pkg/whole.py"), fs::canonical(target / "train.py"))
+      << "later edits of the original do not reach the copy";
+  EXPECT_EQ(fs::read_symlink(target / "broken"), "nowhere");
+}
+
 TEST_F(WorkCopy, WhatIsNoFileIsNamed) {
   Write("a.py", "x");
   ASSERT_EQ(mkfifo((Source() + "/pipe").c_str(), 0600), 0);

@@ -51,7 +51,7 @@ struct Screen {
   Format format = Format::kTable;
   bool header = true;
   bool quiet = false;
-  int verbose = 0;
+  bool verbose = false;  // what the server is asked is told
 
   // The text in the viewer's language.
   const char* Pick(const char* english, const char* chinese) const {

@@ -7,6 +7,7 @@ import pty
 import pwd
 import re
 import subprocess
+import time
 import unittest
 import venv
 from pathlib import Path
@@ -339,6 +340,48 @@ class CommandLine(unittest.TestCase):
         self.assertIn(f"../beside/train.py lies outside {here}", done.stderr)
         done = self.pool.run("sh", "-c", run, pools.PONDAGE, "--yes", "--no-copy", check=False)
         self.assertEqual((done.returncode, done.stdout), (0, "trained\n"), done.stderr)
+
+    def test_a_slow_reader_gets_all_of_the_output(self):
+        run = ["run", "--yes", "--no-copy", "--image", "fake", "--restarts", "0", "--", "sh", "-c",
+               "i=0; while [ $i -lt 40 ]; do head -c 200000 /dev/zero | tr '\\0' x; echo; i=$((i+1)); done; echo the last words"]
+        program = subprocess.Popen([pools.PONDAGE, *run], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=self.pool.env)
+        got = 0
+        while block := program.stdout.read1(1 << 20):
+            got, last = got + len(block), block
+            time.sleep(0.5 if got > 1 << 20 else 0)  # longer by far than the job runs
+        self.assertEqual((program.wait(), got), (DONE, 40 * 200001 + len("the last words\n")))
+        self.assertTrue(last.endswith(b"the last words\n"))
+        program.stdout.close()
+
+    def test_a_dry_run_records_nothing(self):
+        known = self.ask("env ls -o json").stdout
+        self.assertEqual(self.ask("run --yes --no-copy --dry-run -- python3 -c pass").returncode, DONE)
+        self.assertEqual(self.ask("env ls -o json").stdout, known)
+
+    def test_a_manifest_that_names_what_runs_asks_as_its_name_does(self):
+        self.ask("run --yes --no-copy --image fake --name listed-1 --detach -- sleep 600")
+        file = self.pool.root / "listed.yaml"
+        file.write_text("apiVersion: kubeflow.org/v1\nkind: TFJob\nmetadata: {name: listed-1}\n")
+        for words in (["listed-1"], ["-f", str(file)]):
+            refused = self.ask(["delete", *words])
+            self.assertEqual(refused.returncode, USAGE, refused.stderr)
+        self.assertEqual(self.ask(["delete", "-f", str(file), "--yes"]).stdout, "tfjob/listed-1 deleted\n")
+
+    def test_a_token_is_not_made_where_its_file_cannot_be(self):
+        refused = self.ask("token create writes --write /nonexistent/kubeconfig")
+        self.assertEqual(refused.returncode, USAGE, refused.stderr)
+        self.assertNotIn("writes", self.ask("token").stdout)
+        self.assertEqual(self.ask(f"token create writes --write {self.pool.root}/writes.kubeconfig").returncode, DONE)
+
+    def test_the_exit_code_is_that_of_the_command_whatever_jobs_are_called(self):
+        for command in ("show run", "show exec", "delete --yes wait"):
+            self.assertEqual(self.ask(command).returncode, NOT_FOUND, command)
+        self.assertEqual(self.ask("run --no-such-flag -- true").returncode, 125)
+
+    def test_verbose_tells_what_the_server_is_asked(self):
+        said = self.ask("ps -v").stderr
+        self.assertRegex(said, r"GET /apis/kubeflow.org/v1/\S+ 200 \d+ ms\n")
+        self.assertEqual(self.ask("ps").stderr, "")
 
     def test_stopping_what_has_saved_nothing_is_asked_for_on_a_terminal(self):
         for answer, code in ((b"n\n", NEGATIVE), (b"\n", NEGATIVE)):
