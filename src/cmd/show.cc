@@ -87,11 +87,14 @@ std::string GpuList(const view::ReplicaView& replica) {
   return replica.gpus.empty() ? "-" : fmt::format("{}", fmt::join(replica.gpus, ","));
 }
 
+// `saved`: a checkpoint was seen since it was asked to leave.
 std::string ExitText(std::int64_t code, const std::string& reason, const std::string& message,
-                     const terminal::Screen& screen) {
+                     bool saved, const terminal::Screen& screen) {
   std::string text = std::to_string(code);
-  if (code == kSavedAndLeft && reason == "Error")
-    return text + screen.Pick(" saved, asked to leave", " 已保存, 按要求退出");
+  if (code == kSavedAndLeft && reason == "Error") {
+    return text + (saved ? screen.Pick(" saved, asked to leave", " 已保存, 按要求退出")
+                         : screen.Pick(" asks to be run again", " 请求再次运行"));
+  }
   if (!reason.empty()) text += " " + reason;
   if (!message.empty()) text += ": " + message;
   return text;
@@ -112,15 +115,16 @@ std::string Replicas(const view::JobView& job, const terminal::Screen& screen) {
     table.headings.push_back(screen.Word(word));
   }
   for (const view::ReplicaView& replica : job.replicas) {
-    table.rows.push_back({{replica.name},
-                          {PhaseText(replica, screen)},
-                          {replica.node.empty() ? "-" : replica.node},
-                          {GpuList(replica)},
-                          {std::to_string(replica.restarts)},
-                          {replica.step < 0 ? "-" : std::to_string(replica.step)},
-                          {replica.exit_code ? ExitText(*replica.exit_code, replica.exit_reason,
-                                                        replica.exit_message, screen)
-                                             : "-"}});
+    table.rows.push_back(
+        {{replica.name},
+         {PhaseText(replica, screen)},
+         {replica.node.empty() ? "-" : replica.node},
+         {GpuList(replica)},
+         {std::to_string(replica.restarts)},
+         {replica.step < 0 ? "-" : std::to_string(replica.step)},
+         {replica.exit_code ? ExitText(*replica.exit_code, replica.exit_reason,
+                                       replica.exit_message, job.saved_since_asked, screen)
+                            : "-"}});
   }
   return job.replicas.empty() ? "" : "\n" + table.Text(screen);
 }
@@ -134,7 +138,7 @@ std::string Restarts(const view::JobView& job, const terminal::Screen& screen, b
     table.rows.push_back({{past.at ? terminal::Moment(*past.at, now) : "-"},
                           {std::to_string(past.attempt)},
                           {past.replica},
-                          {ExitText(past.code, past.reason, past.message, screen)}});
+                          {ExitText(past.code, past.reason, past.message, false, screen)}});
   }
   return job.history.empty() ? "" : "\n" + table.Text(screen);
 }

@@ -40,7 +40,7 @@ base::Result<void> Hurry(client::Client& client, const std::string& space, const
 std::string EndedText(const view::JobView& job, const terminal::Screen& screen) {
   std::string text = fmt::format("{} {}", job.name, view::StateWord(job.state, screen.language));
   if (job.saved) {
-    text += job.saved_step >= 0
+    text += job.saved_since_asked && job.saved_step >= 0
                 ? fmt::format(fmt::runtime(screen.Pick(", saved at step {}", ", 已保存到第 {} 步")),
                               job.saved_step)
                 : fmt::format(

@@ -200,6 +200,8 @@ void ReadStatus(const json::value& job, JobView& view) {
   view.saved = client::Time(*ours, {"checkpoint", "time"});
   view.saved_step = client::NumberOr(*ours, {"checkpoint", "step"}, -1);
   view.saved_path = client::Text(*ours, {"checkpoint", "path"});
+  const auto before = client::Time(*ours, {"checkpointBefore"});
+  view.saved_since_asked = view.saved && (!before || *view.saved > *before);
   if (const json::value* reason = client::Find(*ours, {"reason"})) {
     view.reason = WaitReason{.id = client::Text(*reason, {"id"}),
                              .constraint = client::Text(*reason, {"constraint"}),

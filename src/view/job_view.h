@@ -75,10 +75,10 @@ struct WaitReason {
 struct JobView {
   std::string name, space, uid, user, queue, image;
   JobState state = JobState::kWaiting;
-  int gpus = 0;               // of all replicas
-  std::int64_t attempt = 0;   // 1: its first start
-  std::int64_t failures = 0;  // that count against the limit of restarts
-  std::int64_t restarts = 0;  // carried out
+  int gpus = 0;                               // of all replicas
+  std::int64_t attempt = 0;                   // 1: its first start
+  std::int64_t failures = 0;                  // that count against the limit of restarts
+  std::int64_t restarts = 0;                  // carried out
   std::optional<std::int64_t> restart_limit;  // the restart after so many is not made
   base::Instant created;
   std::optional<base::Instant> queued, bound, ended;
@@ -88,6 +88,8 @@ struct JobView {
   std::optional<base::Instant> saved;
   std::int64_t saved_step = -1;
   std::string saved_path;
+  bool saved_since_asked =
+      false;  // the checkpoint is newer than the notice to leave, if there was one
   std::optional<base::Instant> deadline;    // SIGKILL for whoever is left
   std::optional<base::Instant> not_before;  // end of a restart delay of all
   std::optional<std::int64_t> exit_code;    // of the job, when it ended

@@ -124,6 +124,20 @@ TEST(JobView, WaitingSaysWhy) {
   EXPECT_EQ(item.at("state"), "waiting");
 }
 
+// "Saved" is said of a checkpoint that was seen after the notice, never of an exit code alone.
+TEST(JobView, AnOldCheckpointIsNotCalledSaved) {
+  const auto saved = [](const char* before) {
+    const std::string seen =
+        R"("checkpoint":{"step":9,"time":"2026-12-01T07:37:00Z","path":"/ck"}})";
+    return ViewJob(Job(True("Suspended"), R"({"stage":"waiting",)" + (before + seen), true))
+        .saved_since_asked;
+  };
+  EXPECT_TRUE(saved("")) << "there was none before";
+  EXPECT_TRUE(saved(R"("checkpointBefore":"2026-12-01T07:36:59Z",)"));
+  EXPECT_FALSE(saved(R"("checkpointBefore":"2026-12-01T07:37:00Z",)"));
+  EXPECT_FALSE(ViewJob(Job("", R"({"stage":"waiting"})")).saved_since_asked);
+}
+
 TEST(JobView, ATimeLimitCountsFromTheStart) {
   const auto ends_by = [](const char* started, const char* limit) {
     return ViewJob(json::parse(fmt::format(
