@@ -3,7 +3,10 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -310,6 +313,11 @@ TEST_F(OtherAccountTest, AHostPathIsBoundOnlyWhereTheAccountMayGo) {
   fs::create_directories(directory_ / "open/sub");
   fs::create_symlink(directory_ / "closed/inner", directory_ / "open/link");
   auto launcher = Launcher(settings_);
+  const pid_t other = fork();  // root's, with the capabilities that this process has
+  if (other == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (true) pause();
+  }
   struct Row {
     fs::path path;
     const char* sub_path;
@@ -323,6 +331,7 @@ TEST_F(OtherAccountTest, AHostPathIsBoundOnlyWhereTheAccountMayGo) {
                        {directory_ / "open/link", "", false},
                        {directory_ / "open", "link", false},
                        {"/proc/1/root", "", false},
+                       {"/proc/" + std::to_string(other) + "/root", "", false},
                        {directory_ / "missing", "", false}};
   for (const Row& row : kRows) {
     const auto launch = launcher.LaunchOf(WithHostPath(row.path, row.sub_path), 0);
@@ -333,6 +342,8 @@ TEST_F(OtherAccountTest, AHostPathIsBoundOnlyWhereTheAccountMayGo) {
       EXPECT_EQ(launch.error().id, "PND-R005");
     }
   }
+  kill(other, SIGKILL);
+  waitpid(other, nullptr, 0);
   EXPECT_EQ(geteuid(), 0u);
   EXPECT_TRUE(fs::exists(directory_ / "closed/inner"));  // we still are who we were
 }

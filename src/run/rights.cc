@@ -1,10 +1,14 @@
 #include "run/rights.h"
 
+#include <linux/capability.h>
 #include <sys/fsuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
 
 #include "base/assert.h"
 #include "run/groups.h"
@@ -22,6 +26,15 @@ bool SetUserAndGroup(uid_t user, gid_t group) {
   setfsuid(user);  // with it go, or come, the capabilities that pass over file modes
   return static_cast<uid_t>(setfsuid(uid_t(-1))) == user &&
          static_cast<gid_t>(setfsgid(gid_t(-1))) == group;
+}
+
+// Exchanges the capabilities of this thread that are in force for these.
+bool SwapEffective(std::array<std::uint32_t, 2>& capabilities) {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, 2> data{};
+  if (syscall(SYS_capget, &header, data.data()) != 0) return false;
+  for (std::size_t i = 0; i < data.size(); ++i) std::swap(data[i].effective, capabilities[i]);
+  return syscall(SYS_capset, &header, data.data()) == 0;
 }
 
 }  // namespace
@@ -53,6 +66,8 @@ AsAccount::AsAccount(const std::optional<Rights>& rights) {
   }
   changed_ = true;
   ok_ = SetUserAndGroup(rights->user, rights->group);
+  // Else the roots of other processes could be passed through: /proc/1/root.
+  if (ok_ && rights->user != 0) ok_ = capable_ = SwapEffective(capabilities_);
   if (!ok_) GoBack();
 }
 
@@ -62,7 +77,8 @@ AsAccount::~AsAccount() {
 
 void AsAccount::GoBack() {
   changed_ = false;
-  const bool back = SetUserAndGroup(geteuid(), getegid()) && SetGroups(own_groups_);
+  const bool capable = !capable_ || SwapEffective(capabilities_);
+  const bool back = capable && SetUserAndGroup(geteuid(), getegid()) && SetGroups(own_groups_);
   PROMISE(back);
 }
 

@@ -5,6 +5,8 @@
 
 #include <sys/types.h>
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -39,6 +41,8 @@ class AsAccount {
 
   bool changed_ = false;
   bool ok_ = true;
+  bool capable_ = false;  // `capabilities_` were put away
+  std::array<std::uint32_t, 2> capabilities_{};
   std::vector<gid_t> own_groups_;
 };
 
