@@ -272,6 +272,17 @@ TEST_F(PodLogs, PartsOfALog) {
   }
 }
 
+// Whatever the times cost, they are asked for once for each piece, not for each line.
+TEST_F(PodLogs, TimesAreReadOnceForEachPiece) {
+  std::string many;
+  for (int i = 0; i < 20'000; ++i) many += "line\n";
+  logs.Write("u-p", 1, many);
+  const std::string text = Log("?timestamps=true");
+  EXPECT_EQ(std::ranges::count(text, '\n'), 20'002);
+  EXPECT_EQ(std::ranges::count(text, 'Z'), 20'002);
+  EXPECT_LE(logs.asked_for_marks, 1 + static_cast<int>(many.size() >> 16) + 1);
+}
+
 // What a Pod says of itself in labels, annotations and owners can be written by who may patch it:
 // that opens nobody else's log.
 TEST_F(PodLogs, AnEarlierPodIsFoundByTheUidAndNotByWhatTheClientWrote) {

@@ -83,10 +83,13 @@ class LogStream : public Stream {
       return;
     }
     std::int64_t at = offset_;
+    const auto behind = at + static_cast<std::int64_t>(bytes.size());
+    const auto marks = world_.logs.Marks(source_.uid, source_.start, at, behind);
+    std::size_t mark = 0;
     while (!bytes.empty()) {
-      if (line_begins_) {
-        const auto written = world_.logs.WrittenAt(source_.uid, source_.start, at);
-        if (written) out.append(manifest::FormatMicroTime(*written)).push_back(' ');
+      if (line_begins_ && marks && !marks->empty()) {
+        while (mark + 1 < marks->size() && (*marks)[mark + 1].offset <= at) ++mark;
+        out.append(manifest::FormatMicroTime((*marks)[mark].at)).push_back(' ');
       }
       const auto end = bytes.find('\n');
       const std::size_t size = end == std::string_view::npos ? bytes.size() : end + 1;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <boost/json.hpp>
 #include <cstdio>
 #include <filesystem>
@@ -156,10 +157,14 @@ class TestLogs : public port::Logs {
   base::Result<std::int64_t> OffsetSince(const std::string&, int, base::Instant) const override {
     return 6;
   }
-  base::Result<base::Instant> WrittenAt(const std::string&, int,
-                                        std::int64_t offset) const override {
-    return base::Instant{1'700'000'000'000 + offset};
+  base::Result<std::vector<port::LogMark>> Marks(const std::string&, int, std::int64_t from,
+                                                 std::int64_t to) const override {
+    ++asked_for_marks;
+    std::vector<port::LogMark> marks;
+    for (; from < to; ++from) marks.push_back({from, {1'700'000'000'000 + from}});
+    return marks;
   }
+  mutable std::atomic<int> asked_for_marks{0};
 
  private:
   struct Log {

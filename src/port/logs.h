@@ -20,6 +20,12 @@ struct LogChunk {
   bool ended = false;  // the program is gone and nothing follows behind these bytes
 };
 
+// What stands from `offset` on, up to the next mark, was written at `at` (within the index's step).
+struct LogMark {
+  std::int64_t offset = 0;
+  base::Instant at;
+};
+
 class Logs {
  public:
   virtual ~Logs() = default;
@@ -33,9 +39,10 @@ class Logs {
   // Where output that was written at or after `since` begins (within the index's step).
   virtual base::Result<std::int64_t> OffsetSince(const std::string& uid, int start,
                                                  base::Instant since) const = 0;
-  // When the byte at `offset` was written.
-  virtual base::Result<base::Instant> WrittenAt(const std::string& uid, int start,
-                                                std::int64_t offset) const = 0;
+  // When the bytes of [from, to) were written: ascending, the first one stands for `from`.
+  // kNotFound: nobody knows.
+  virtual base::Result<std::vector<LogMark>> Marks(const std::string& uid, int start,
+                                                   std::int64_t from, std::int64_t to) const = 0;
 };
 
 }  // namespace pondage::port

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -22,7 +23,6 @@ namespace pondage::run {
 namespace {
 
 constexpr int kAttempts = 20;
-constexpr std::size_t kIndexLimit = 64u << 20;
 constexpr std::size_t kChunkLimit = 16u << 20;
 
 base::Error Missing(const std::string& uid, int start) {
@@ -68,27 +68,64 @@ std::string ReadAt(int file, std::int64_t offset, std::size_t limit) {
   return bytes;
 }
 
-struct Index {
-  std::int64_t step_ms = 0;
-  std::vector<shim::IndexEntry> entries;
+// The entries of an index, ascending in both of their numbers. Read where they lie: there may be
+// half a megabyte of them, and a question needs a few. The shim appends to the file or puts another
+// in its place, so what was counted when it was opened stays.
+class Index {
+ public:
+  static std::optional<Index> Open(const std::string& path) {
+    Index index;
+    index.file_ = shim::Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!index.file_) return std::nullopt;
+    const std::string bytes = ReadAt(index.file_.get(), 0, sizeof(shim::IndexHeading));
+    shim::IndexHeading heading;
+    if (bytes.size() < sizeof(heading) ||
+        std::memcmp(bytes.data(), heading.magic, sizeof(heading.magic)) != 0) {
+      return std::nullopt;
+    }
+    std::memcpy(&heading, bytes.data(), sizeof(heading));
+    index.step_ms_ = heading.step_ms;
+    const auto begin = static_cast<std::int64_t>(sizeof(heading));
+    index.size_ = std::max<std::int64_t>(SizeOf(index.file_.get()) - begin, 0) / kEntry;
+    return index;
+  }
+
+  std::int64_t step_ms() const { return step_ms_; }
+  std::int64_t size() const { return size_; }
+
+  shim::IndexEntry At(std::int64_t number) const {
+    shim::IndexEntry entry;
+    const auto place = static_cast<std::int64_t>(sizeof(shim::IndexHeading)) + number * kEntry;
+    const std::string bytes = ReadAt(file_.get(), place, sizeof(entry));
+    if (bytes.size() == sizeof(entry)) std::memcpy(&entry, bytes.data(), sizeof(entry));
+    return entry;
+  }
+
+  // The first entry that is not `before`, which holds for all up to some entry.
+  std::int64_t First(const std::function<bool(const shim::IndexEntry&)>& before) const {
+    std::int64_t low = 0;
+    std::int64_t high = size_;
+    while (low < high) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if (before(At(middle))) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+ private:
+  static constexpr std::int64_t kEntry = sizeof(shim::IndexEntry);
+
+  shim::Descriptor file_;
+  std::int64_t step_ms_ = 0;
+  std::int64_t size_ = 0;
 };
 
-std::optional<Index> ReadIndex(const std::string& path) {
-  const auto bytes = shim::ReadFile(path, kIndexLimit);
-  shim::IndexHeading heading;
-  if (!bytes || bytes->size() < sizeof(heading) ||
-      std::memcmp(bytes->data(), heading.magic, sizeof(heading.magic)) != 0) {
-    return std::nullopt;
-  }
-  std::memcpy(&heading, bytes->data(), sizeof(heading));
-  Index index;
-  index.step_ms = heading.step_ms;
-  index.entries.resize((bytes->size() - sizeof(heading)) / sizeof(shim::IndexEntry));
-  if (!index.entries.empty()) {
-    std::memcpy(index.entries.data(), bytes->data() + sizeof(heading),
-                index.entries.size() * sizeof(shim::IndexEntry));
-  }
-  return index;
+std::optional<Index> IndexOf(const std::string& data_dir, const std::string& uid, int start) {
+  return Index::Open(ReplicaDir(data_dir, uid).File(std::to_string(start) + ".index"));
 }
 
 }  // namespace
@@ -175,25 +212,31 @@ base::Result<std::int64_t> LogFiles::TailOffset(const std::string& uid, int star
 base::Result<std::int64_t> LogFiles::OffsetSince(const std::string& uid, int start,
                                                  base::Instant since) const {
   TRY(const std::vector<Piece> pieces, Open(uid, start));
-  const auto index = ReadIndex(ReplicaDir(data_dir_, uid).File(std::to_string(start) + ".index"));
+  const auto index = IndexOf(data_dir_, uid, start);
   if (!index) return pieces.front().begin;
-  const auto& entries = index->entries;
-  auto next = std::ranges::lower_bound(entries, since.unix_ms, {}, &shim::IndexEntry::unix_ms);
+  std::int64_t next =
+      index->First([&](const shim::IndexEntry& entry) { return entry.unix_ms < since.unix_ms; });
   // An entry stands for everything written within a step after it.
-  if (next != entries.begin() && std::prev(next)->unix_ms + index->step_ms > since.unix_ms) --next;
+  if (next > 0 && index->At(next - 1).unix_ms + index->step_ms() > since.unix_ms) --next;
   const std::int64_t end = pieces.back().begin + pieces.back().size;
-  const std::int64_t offset = next == entries.end() ? end : next->offset;
+  const std::int64_t offset = next == index->size() ? end : index->At(next).offset;
   return std::clamp(offset, pieces.front().begin, end);
 }
 
-base::Result<base::Instant> LogFiles::WrittenAt(const std::string& uid, int start,
-                                                std::int64_t offset) const {
+base::Result<std::vector<port::LogMark>> LogFiles::Marks(const std::string& uid, int start,
+                                                         std::int64_t from, std::int64_t to) const {
   if (!ReplicaDir::IsName(uid)) return std::unexpected(Missing(uid, start));
-  const auto index = ReadIndex(ReplicaDir(data_dir_, uid).File(std::to_string(start) + ".index"));
-  if (!index || index->entries.empty()) return std::unexpected(Missing(uid, start));
-  const auto next = std::ranges::upper_bound(index->entries, offset, {}, &shim::IndexEntry::offset);
-  const auto& entry = next == index->entries.begin() ? *next : *std::prev(next);
-  return base::Instant{entry.unix_ms};
+  const auto index = IndexOf(data_dir_, uid, start);
+  if (!index || index->size() == 0) return std::unexpected(Missing(uid, start));
+  const std::int64_t behind =
+      index->First([&](const shim::IndexEntry& entry) { return entry.offset <= from; });
+  std::vector<port::LogMark> marks;
+  for (std::int64_t at = std::max<std::int64_t>(behind - 1, 0); at < index->size(); ++at) {
+    const shim::IndexEntry entry = index->At(at);
+    if (!marks.empty() && entry.offset >= to) break;
+    marks.push_back({entry.offset, {entry.unix_ms}});
+  }
+  return marks;
 }
 
 }  // namespace pondage::run

@@ -21,8 +21,8 @@ class LogFiles : public port::Logs {
                                         std::int64_t lines) const override;
   base::Result<std::int64_t> OffsetSince(const std::string& uid, int start,
                                          base::Instant since) const override;
-  base::Result<base::Instant> WrittenAt(const std::string& uid, int start,
-                                        std::int64_t offset) const override;
+  base::Result<std::vector<port::LogMark>> Marks(const std::string& uid, int start,
+                                                 std::int64_t from, std::int64_t to) const override;
 
  private:
   // A file with the offset of its first byte; open, so that rotation cannot take it away.
