@@ -179,9 +179,19 @@ base::Result<KeyPair> MakeServerCertificate(const KeyPair& authority,
   return Encode(raw, key.get());
 }
 
-base::Result<bool> NeedsRenewal(const std::string& certificate_pem, const KeyPair& authority,
+bool IsPair(const KeyPair& pair) {
+  const auto certificate = ParseCertificate(pair.certificate_pem);
+  const auto key = ParseKey(pair.key_pem);
+  const bool fits =
+      certificate && key && X509_check_private_key(certificate->get(), key->get()) == 1;
+  ERR_clear_error();
+  return fits;
+}
+
+base::Result<bool> NeedsRenewal(const KeyPair& own, const KeyPair& authority,
                                 const std::vector<std::string>& names, base::Instant now) {
-  TRY(const Certificate certificate, ParseCertificate(certificate_pem));
+  if (!IsPair(own)) return true;
+  TRY(const Certificate certificate, ParseCertificate(own.certificate_pem));
   TRY(const Certificate issuer, ParseCertificate(authority.certificate_pem));
   time_t soon = now.unix_ms / 1000 + kRenewBefore;
   if (X509_cmp_time(X509_get0_notAfter(certificate.get()), &soon) <= 0) return true;

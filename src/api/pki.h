@@ -25,8 +25,11 @@ base::Result<KeyPair> MakeServerCertificate(const KeyPair& authority,
                                             const std::vector<std::string>& names,
                                             base::Instant now);
 
-// True when it ends within 30 days, is not of that CA, or lacks one of the names.
-base::Result<bool> NeedsRenewal(const std::string& certificate_pem, const KeyPair& authority,
+// Whether the key is that of the certificate. It is not when a write of the two ended between them.
+bool IsPair(const KeyPair& pair);
+
+// True when it is no pair, ends within 30 days, is not of that CA, or lacks one of the names.
+base::Result<bool> NeedsRenewal(const KeyPair& own, const KeyPair& authority,
                                 const std::vector<std::string>& names, base::Instant now);
 
 // Cluster, user and context are called `pondage`. `server`: "https://127.0.0.1:6443".

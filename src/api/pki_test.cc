@@ -24,7 +24,7 @@ TEST(Pki, CertificatesAreRenewedInTime) {
   const KeyPair own = *MakeServerCertificate(authority, {"10.1.2.3", "gpu.lab"}, kNow);
   const auto needs = [&](const KeyPair& by, const std::vector<std::string>& names,
                          std::int64_t days) {
-    return *NeedsRenewal(own.certificate_pem, by, names, {kNow.unix_ms + days * kDayMs});
+    return *NeedsRenewal(own, by, names, {kNow.unix_ms + days * kDayMs});
   };
   EXPECT_FALSE(needs(authority, {"10.1.2.3", "gpu.lab"}, 0));
   EXPECT_FALSE(needs(authority, {}, 334));
@@ -33,7 +33,15 @@ TEST(Pki, CertificatesAreRenewedInTime) {
   EXPECT_TRUE(needs(authority, {"other.lab"}, 0));
   EXPECT_FALSE(needs(authority, {"0.0.0.0"}, 0)) << "every address is no name";
   EXPECT_TRUE(needs(*MakeAuthority(kNow), {}, 0)) << "another authority";
-  EXPECT_FALSE(NeedsRenewal("rubbish", authority, {}, kNow));
+  const KeyPair other = *MakeServerCertificate(authority, {"10.1.2.3", "gpu.lab"}, kNow);
+  for (const KeyPair& torn :
+       {KeyPair{own.certificate_pem, other.key_pem}, KeyPair{other.certificate_pem, own.key_pem},
+        KeyPair{"rubbish", own.key_pem}, KeyPair{own.certificate_pem, ""}}) {
+    EXPECT_FALSE(IsPair(torn));
+    EXPECT_TRUE(*NeedsRenewal(torn, authority, {}, kNow)) << "a write that ended in between";
+  }
+  EXPECT_TRUE(IsPair(own));
+  EXPECT_FALSE(NeedsRenewal(own, {"rubbish", ""}, {}, kNow));
   EXPECT_FALSE(MakeServerCertificate({"rubbish", "rubbish"}, {}, kNow));
 }
 

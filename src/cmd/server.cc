@@ -429,7 +429,7 @@ base::Result<api::KeyPair> Server::Parts::ServerCertificate() {
     if (!certificate || !key) return std::nullopt;
     return api::KeyPair{std::move(*certificate), std::move(*key)};
   };
-  if (auto known = read("ca")) {
+  if (auto known = read("ca"); known && api::IsPair(*known)) {
     authority_ = std::move(*known);
   } else {
     TRY(authority_, api::MakeAuthority(clock_.Now()));
@@ -438,7 +438,7 @@ base::Result<api::KeyPair> Server::Parts::ServerCertificate() {
   const std::vector<std::string> names = NamesOf(*premises_, settings_);
   auto server = read("server");
   if (server) {
-    const auto stale = api::NeedsRenewal(server->certificate_pem, authority_, names, clock_.Now());
+    const auto stale = api::NeedsRenewal(*server, authority_, names, clock_.Now());
     if (stale && !*stale) return *server;
   }
   TRY(const api::KeyPair made, api::MakeServerCertificate(authority_, names, clock_.Now()));
