@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "api/admit.h"
@@ -40,10 +41,32 @@ struct Task {
 };
 using TaskPtr = std::shared_ptr<Task>;
 
+// Clients bound what they read of a header: warnings are at most so long together. Where they would
+// be longer each is cut short, and some find no room.
+Warnings Bounded(const Warnings& warnings) {
+  constexpr std::size_t kTogether = 4 << 10;
+  constexpr std::size_t kEach = 256;
+  std::size_t size = 0;
+  for (const std::string& text : warnings) size += text.size();
+  if (size <= kTogether) return warnings;
+  Warnings told;
+  size = 0;
+  for (const std::string& text : warnings) {
+    std::size_t end = std::min(text.size(), kEach);
+    while (end < text.size() && (text[end] & 0xC0) == 0x80) --end;  // not within a character
+    std::string start = text.substr(0, end);
+    size += start.size();
+    if (size > kTogether) break;
+    told.push_back(std::move(start));
+  }
+  if (told.size() < warnings.size()) told.emplace_back("more warnings are left out");
+  return told;
+}
+
 void Answer(const Task& task, const port::Object& object, int status) {
   Response response =
       Present(*task.route.kind, object, task.presentation, task.world.now(), status);
-  for (std::string text : task.warnings) {
+  for (std::string text : Bounded(task.warnings)) {
     for (std::size_t at = 0; (at = text.find_first_of("\"\\", at)) != std::string::npos; at += 2) {
       text.insert(at, 1, '\\');
     }
