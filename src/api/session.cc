@@ -103,6 +103,18 @@ class Session::Pending {
   SessionHost& host_;
 };
 
+// Goes with the write that holds it, whether that comes to its end or not.
+class Session::Counted {
+ public:
+  explicit Counted(std::atomic<std::size_t>& count) : count_(count) { ++count_; }
+  ~Counted() { --count_; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  std::atomic<std::size_t>& count_;
+};
+
 Session::Session(asio::ip::tcp::socket socket, std::shared_ptr<asio::ssl::context> tls,
                  SessionHost& host)
     : tls_(std::move(tls)),
@@ -241,11 +253,11 @@ void Session::OnBody(Error error) {
   deadline_.cancel();  // the handler bounds itself
   auto pending = std::make_shared<Pending>(shared_from_this(), host_);
   host_.handler(*std::move(request), [pending, head_only](Response response) {
-    asio::dispatch(pending->session->stream_.get_executor(),
-                   [self = pending->session, head_only,
-                    response = std::make_shared<Response>(std::move(response))] {
-                     self->Answer(std::move(*response), head_only);
-                   });
+    asio::dispatch(
+        pending->session->stream_.get_executor(),
+        [pending, head_only, response = std::make_shared<Response>(std::move(response))] {
+          pending->session->Answer(std::move(*response), head_only);
+        });
   });
 }
 
@@ -282,7 +294,7 @@ void Session::Answer(Response response, bool head_only) {
   out_.append("\r\n");
   if (!streamed) {
     if (!head_only) out_.append(response.body);
-    return Write([this] { Finish(); });
+    return Write([this, unsent = std::make_shared<Counted>(host_.unsent)] { Finish(); });
   }
   body_ = std::move(response.stream);
   body_->OnReady([weak = weak_from_this()] {

@@ -36,6 +36,7 @@ struct SessionHost {
   std::atomic<std::size_t> open{0};       // sessions
   std::atomic<std::size_t> ended{0};      // sessions
   std::atomic<std::size_t> in_flight{0};  // requests whose answer is still to come
+  std::atomic<std::size_t> unsent{0};     // whole answers on their way to the client
 };
 
 class Session : public std::enable_shared_from_this<Session> {
@@ -49,6 +50,7 @@ class Session : public std::enable_shared_from_this<Session> {
  private:
   using Error = boost::system::error_code;
   class Pending;
+  class Counted;
 
   void ReadHeader();
   void OnHeader(Error error);

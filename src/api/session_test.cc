@@ -10,9 +10,11 @@
 #include <boost/beast/http.hpp>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "api/test_server.h"
+#include "api/transport.h"
 
 namespace pondage::api {
 namespace {
@@ -23,8 +25,9 @@ namespace http = beast::http;
 
 class Connection {
  public:
-  explicit Connection(const TestServer& server) {
-    stream_.lowest_layer().connect({asio::ip::make_address("127.0.0.1"), server.server.port()});
+  explicit Connection(const TestServer& server) : Connection(server.server.port()) {}
+  explicit Connection(std::uint16_t port) {
+    stream_.lowest_layer().connect({asio::ip::make_address("127.0.0.1"), port});
     stream_.handshake(asio::ssl::stream_base::client);
   }
   void Send(const std::string& bytes) { asio::write(stream_, asio::buffer(bytes)); }
@@ -36,8 +39,21 @@ class Connection {
     EXPECT_FALSE(error) << error.message();
     return parser.release();
   }
+  // An answer in two parts: its status when its header came, then the length of its body.
+  unsigned Begin() {
+    long_.body_limit(boost::none);
+    http::read_header(stream_, buffer_, long_);
+    return long_.get().result_int();
+  }
+  std::size_t Rest() {
+    beast::error_code error;
+    http::read(stream_, buffer_, long_, error);
+    EXPECT_FALSE(error) << error.message();
+    return long_.get().body().size();
+  }
 
  private:
+  http::response_parser<http::string_body> long_;
   asio::io_context io_;
   asio::ssl::context tls_{asio::ssl::context::tls_client};
   asio::ssl::stream<asio::ip::tcp::socket> stream_{io_, tls_};
@@ -53,6 +69,27 @@ class SessionTest : public ::testing::Test {
   }
   TestServer server_;
 };
+
+// What was done and is not told would be done again: a stop waits until clients have it.
+TEST_F(SessionTest, AnAnswerUnderWayComesWholeThoughTheServerStops) {
+  constexpr std::size_t kLong = 16 << 20;  // more than lies in buffers between the two
+  Transport transport;
+  TransportOptions options{.listener = *Listener::On("127.0.0.1", 0),
+                           .certificate_pem = server_.certificate.certificate_pem,
+                           .key_pem = server_.certificate.key_pem};
+  ASSERT_TRUE(transport.Start(std::move(options), [](const Request&, const Reply& reply) {
+    Response response;
+    response.content_type = "text/plain";
+    response.body = std::string(kLong, 'x');
+    reply(std::move(response));
+  }));
+  Connection connection(transport.port());
+  connection.Send(Head("GET", "/", "", ""));
+  EXPECT_EQ(connection.Begin(), 200U);
+  std::thread stop([&] { transport.Stop(); });
+  EXPECT_EQ(connection.Rest(), kLong);
+  stop.join();
+}
 
 TEST_F(SessionTest, EveryAnswerHasOneDate) {
   struct Row {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
+#include <chrono>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -20,6 +21,8 @@ using base::Kind;
 using tcp = asio::ip::tcp;
 
 namespace {
+
+constexpr std::chrono::seconds kFarewell{5};
 
 // Takes http/1.1 out of what the client offers; without it the client picks its own default.
 int SelectProtocol(SSL* /*ssl*/, const unsigned char** out, unsigned char* out_length,
@@ -73,14 +76,18 @@ class Transport::Impl {
     return {};
   }
 
-  // Waits for the answers that are under way: they come from the writer, which must still run.
+  // Waits for the answers that are under way: they come from the writer, which must still run. Then
+  // for a while until clients have taken them: what was done and not told would be done again.
   void Close() {
     closing_ = true;
     asio::post(io_, [this] {
       boost::system::error_code ignored;
       acceptor_.close(ignored);
     });
-    while (host_.in_flight > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const auto wait = [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
+    while (host_.in_flight > 0) wait();
+    const auto until = std::chrono::steady_clock::now() + kFarewell;
+    while (host_.unsent > 0 && std::chrono::steady_clock::now() < until) wait();
     Socket::DropAll(host_);
     io_.stop();
     for (auto& thread : threads_) thread.join();
