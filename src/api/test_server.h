@@ -83,7 +83,9 @@ class TestWriter : public port::Writer {
                             .splice = write.change.splice,
                             .facets = std::make_shared<const std::string>(write.change.facets)}};
     }
-    TRY_DO(Put(write.change));
+    port::Batch batch{.changes = {write.change}, .records = {}};
+    batch.changes.insert(batch.changes.end(), write.with.begin(), write.with.end());
+    TRY_DO(store_.Commit(batch));
     TRY(auto stored, store_.Get(write.change.key));
     return port::Written{std::move(stored)};
   }

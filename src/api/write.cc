@@ -127,18 +127,17 @@ port::Write WriteOf(const Task& task, port::Write::Op op, const json::object& ob
 
 // --- create ---
 
-// What of the pool goes with a namespace: its default ServiceAccount, as clients expect.
-void AddServiceAccount(const World& world, const std::string& space) {
+// What comes with a namespace: its default ServiceAccount, as clients expect.
+port::Change ServiceAccountOf(const World& world, const std::string& space) {
   const Kind& kind = *manifest::FindKind("", "serviceaccounts");
   Route route;
   route.kind = &kind;
   route.space = space;
   json::object account{
       {"apiVersion", "v1"}, {"kind", kind.kind}, {"metadata", {{"name", "default"}}}};
-  if (!PrepareCreate(account, route, world.now(), UuidFrom(RandomHex(16)), "")) return;
-  port::Write write;
-  write.change = ChangeOf(kind, account);
-  world.writer.Submit(std::move(write), [](const base::Result<port::Written>&) {});
+  const auto fine = PrepareCreate(account, route, world.now(), UuidFrom(RandomHex(16)), "");
+  PROMISE(fine);
+  return ChangeOf(kind, account);
 }
 
 Outcome<json::object> NewObject(Task& task) {
@@ -168,24 +167,20 @@ void TryCreate(const TaskPtr& task) {
   if (!object) return Fail(*task, object.error());
   const bool generated = object->at("metadata").as_object().contains("generateName");
   task->route.name = std::string(object->at("metadata").at("name").as_string());
-  task->world.writer.Submit(WriteOf(*task, port::Write::Op::kCreate, *object),
-                            [task, generated](base::Result<port::Written> written) {
-                              if (written) {
-                                Answer(*task, written->object, 201);
-                                if (task->route.kind->kind == "Namespace" && !task->dry_run) {
-                                  AddServiceAccount(task->world, task->route.name);
-                                }
-                                return;
-                              }
-                              if (generated && written.error().kind == base::Kind::kAlreadyExists &&
-                                  ++task->tries < kTries) {
-                                return task->world.post([task] { TryCreate(task); });
-                              }
-                              Problem problem =
-                                  FromError(written.error(), *task->route.kind, task->route.name);
-                              if (generated && problem.code == 409) problem.retry_after_s = 1;
-                              Fail(*task, problem);
-                            });
+  port::Write write = WriteOf(*task, port::Write::Op::kCreate, *object);
+  if (task->route.kind->kind == "Namespace") {
+    write.with.push_back(ServiceAccountOf(task->world, task->route.name));
+  }
+  task->world.writer.Submit(std::move(write), [task,
+                                               generated](base::Result<port::Written> written) {
+    if (written) return Answer(*task, written->object, 201);
+    if (generated && written.error().kind == base::Kind::kAlreadyExists && ++task->tries < kTries) {
+      return task->world.post([task] { TryCreate(task); });
+    }
+    Problem problem = FromError(written.error(), *task->route.kind, task->route.name);
+    if (generated && problem.code == 409) problem.retry_after_s = 1;
+    Fail(*task, problem);
+  });
 }
 
 // --- replace and patch ---

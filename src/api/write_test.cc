@@ -292,6 +292,44 @@ TEST_F(Writes, NamespacesComeWithAnAccountAndMayNotAllGo) {
   EXPECT_THAT(late.body, HasSubstr("NamespaceTerminating"));
 }
 
+TEST_F(Writes, ANamespaceAndItsAccountAreOneWrite) {
+  Post("/api/v1/namespaces", R"({"metadata":{"name":"lab"}})");
+  EXPECT_EQ(writer.submitted, 1);
+  Post("/api/v1/namespaces?dryRun=All", R"({"metadata":{"name":"dry"}})");
+  EXPECT_EQ(Ask("GET", "/api/v1/namespaces/dry/serviceaccounts/default").status, 404);
+}
+
+// Clients give up on an answer whose header has no end, though the write is done.
+TEST_F(Writes, WarningsAreBounded) {
+  const auto told = [&](int fields, std::size_t length) {
+    json::object map{{"metadata", {{"name", "m-" + std::to_string(fields)}}}};
+    for (int i = 0; i < fields; ++i) {
+      map[std::string(length, 'x') + std::to_string(i)] = 1;
+    }
+    const Response response = Ask("POST", kMaps, json::serialize(map));
+    EXPECT_EQ(response.status, 201) << response.body;
+    std::vector<std::string> warnings;
+    for (const auto& [name, value] : response.headers) {
+      if (name == "Warning") warnings.push_back(value);
+    }
+    return warnings;
+  };
+  EXPECT_EQ(told(3, 1'000).size(), 3U) << "few are told whole";
+  EXPECT_GT(told(2, 1'000).front().size(), 1'000U);
+  struct Many {
+    int fields;
+    std::size_t length;
+  };
+  for (const Many& many : {Many{20'000, 3}, Many{300, 2'000}, Many{1, 200'000}}) {
+    std::size_t size = 0;
+    const auto warnings = told(many.fields, many.length);
+    for (const std::string& warning : warnings) size += warning.size();
+    EXPECT_GT(size, 256U);
+    EXPECT_LT(size, 8'192U) << many.fields;
+    EXPECT_EQ(many.fields == 300, warnings.back().contains("left out"));
+  }
+}
+
 TEST_F(Writes, AnyObjectMayHoldTheWordsOfAnEnd) {
   Post("/api/v1/namespaces", R"({"metadata":{"name":"odd","labels":{"deletionTimestamp":"x"}}})");
   EXPECT_EQ(Ask("POST", "/api/v1/namespaces/odd/configmaps", R"({"metadata":{"name":"m"}})").status,

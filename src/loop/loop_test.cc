@@ -493,6 +493,34 @@ TEST_F(LoopTest, TheQueueOfWritesIsBounded) {
   EXPECT_EQ(refused, 2);
 }
 
+// A namespace and its account: both or neither, whenever the server ends.
+TEST_F(LoopTest, WhatComesWithAnObjectIsInTheSameCommit) {
+  const auto write = [](const char* name, const char* with) {
+    port::Write create{
+        .op = port::Write::Op::kCreate,
+        .change = ChangeOf("configmaps", "default", Object("v1", "ConfigMap", name, {}))};
+    create.with.push_back(ChangeOf("configmaps", "default", Object("v1", "ConfigMap", with, {})));
+    return create;
+  };
+  faulty_.SetOdds({1, 0});
+  EXPECT_FALSE(Write(write("a", "b")));
+  EXPECT_EQ(Count("configmaps"), 0u);
+  faulty_.SetOdds({0, 0});
+  const port::Revision before = store_.Newest();
+  const auto made = Write(write("a", "b"));
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->object.key.name, "a");
+  EXPECT_EQ(made->object.revision, before + 1);
+  EXPECT_EQ(Count("configmaps"), 2u);
+  ASSERT_TRUE(Write(write("c", "b"))) << "what is there already is left as it is";
+  EXPECT_EQ(Count("configmaps"), 3u);
+  EXPECT_FALSE(Write(write("a", "d")));
+  port::Write dry = write("e", "f");
+  dry.dry_run = true;
+  EXPECT_TRUE(Write(dry));
+  EXPECT_EQ(Count("configmaps"), 3u) << "nothing comes with what is refused or only asked";
+}
+
 TEST_F(LoopTest, TheLastFinalizerTakesTheObjectAlongInOneCommit) {
   boost::json::object map = Object("v1", "ConfigMap", "c", {});
   map["metadata"].as_object()["finalizers"] = boost::json::array{"a.b/c"};

@@ -74,7 +74,11 @@ base::Result<port::Object> Turner::ApplyCreate(const port::Write& write) {
   change.live = ReadAtStart(change.key.kind);
   if (change.key.kind == "events") change.due = now_ + loop_.settings_.event_ttl;
   TRY_DO(Understand(change, pending_.NextRevision(), /*is_new=*/true, write.user));
-  return pending_.Put(std::move(change));
+  port::Object created = pending_.Put(std::move(change));
+  for (const port::Change& each : write.with) {
+    if (!pending_.Get(each.key)) pending_.Put(each);
+  }
+  return created;
 }
 
 // The API looked before; between its look and this write the namespace may have gone.

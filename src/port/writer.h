@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "port/store.h"
@@ -17,6 +18,7 @@ struct Write {
   enum class Op : std::uint8_t { kCreate, kReplace, kDelete };
   Op op = Op::kCreate;
   Change change;                      // of kDelete only the key is read
+  std::vector<Change> with;           // of kCreate: in the same commit, where it is not there yet
   std::optional<Revision> expected;   // must be the object's present revision, else kConflict
   std::string expected_uid;           // must be its uid, else kConflict; empty: any
   bool status_only = false;           // a write to the status subresource by a client
