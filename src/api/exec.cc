@@ -98,8 +98,8 @@ Response Exec(const Request& request, const Route& route, const World& world) {
   const std::string program = plan->argv.front();
   auto talk = MakeExecTalk(*world.exec, *std::move(plan), std::move(seat));
   if (!talk) return ToResponse(FromError(talk.error(), *route.kind, route.name));
-  // Its arguments may hold secrets.
-  spdlog::info("{} starts {:?} in {}/{}", request.identity.name, program, route.space, route.name);
+  // Who entered what must stand in every log, whatever its level; its arguments may hold secrets.
+  spdlog::warn("{} starts {:?} in {}/{}", request.identity.name, program, route.space, route.name);
   Response response;
   response.status = 101;
   response.talk = *std::move(talk);

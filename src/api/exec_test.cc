@@ -1,6 +1,8 @@
 // Programs in replicas: the WebSocket protocol byte by byte, and real kubectl over it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <boost/asio/connect.hpp>
@@ -15,6 +17,8 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -165,6 +169,23 @@ TEST_F(ExecOverSocket, OutputErrorsAndExitCode) {
   EXPECT_EQ(asked.argv.size(), 3U);
   EXPECT_EQ(asked.in, -1);
   EXPECT_FALSE(asked.terminal);
+}
+
+// Secrets stand in a replica's environment: the log of a server that says no more than it must
+// still tells who entered.
+TEST_F(ExecOverSocket, WhoEntersStandsInTheLogAndWhatTheySayDoesNot) {
+  std::ostringstream text;
+  const auto before = spdlog::default_logger();
+  const auto log =
+      std::make_shared<spdlog::logger>("", std::make_shared<spdlog::sinks::ostream_sink_mt>(text));
+  log->set_level(spdlog::level::warn);
+  spdlog::set_default_logger(log);
+  Client client(server, server.guest);
+  ASSERT_EQ(client.Open(kPods + "p/exec?command=echo&command=hush&stdout=1"), 101);
+  EXPECT_EQ(client.ReadAll().out, "hush\n");
+  spdlog::set_default_logger(before);
+  EXPECT_THAT(text.str(), HasSubstr("guest starts \"echo\" in team/p"));
+  EXPECT_THAT(text.str(), ::testing::Not(HasSubstr("hush")));
 }
 
 TEST_F(ExecOverSocket, SuccessAndWhatCannotRun) {
