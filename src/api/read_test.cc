@@ -300,10 +300,55 @@ TEST_F(Reads, WatchSeesObjectsEnterAndLeaveItsSelection) {
   EXPECT_EQ(Events(*stream), (Strings{"ADDED a " + S(at)}));
   at = PutMap("a", "3", "mine");
   EXPECT_EQ(Events(*stream), (Strings{"MODIFIED a " + S(at)}));
-  at = PutMap("a", "3", "other");
+  at = PutMap("a", "4", "other");
   EXPECT_EQ(Events(*stream), (Strings{"DELETED a " + S(at)}));
   Ask("DELETE", std::string(kMaps) + "/a");
   EXPECT_EQ(Events(*stream), Strings{});
+}
+
+// Live, from history, and for those who ask for rows: what leaves is told as it was.
+TEST_F(Reads, WhatLeavesASelectionIsToldAsTheClientKnewIt) {
+  PutMap("b", "of another", "mine");
+  PutMap("a", "known", "mine", "team");
+  const auto from = PutMap("a", "known", "mine");
+  const std::string query = "?watch=1&labelSelector=app=mine&resourceVersion=" + S(from);
+  std::string live;
+  const Response early = Ask("GET", std::string(kMaps) + query);
+  PutMap("a", "not for it", "other");
+  const auto left = store.Newest();
+  PutMap("a", "not for it either", "other");
+  RunTasks();
+  Drain(*early.stream, live);
+  std::string replayed;
+  const Response late = Ask("GET", std::string(kMaps) + query);
+  Drain(*late.stream, replayed);
+  for (const std::string& text : {live, replayed}) {
+    ASSERT_EQ(std::ranges::count(text, '\n'), 1) << text;
+    const json::value event = json::parse(text);
+    EXPECT_EQ(event.at("type"), "DELETED");
+    const json::object& object = event.at("object").as_object();
+    EXPECT_EQ(TextAt(object, "data.v"), "known");
+    EXPECT_EQ(TextAt(object, "metadata.labels.app"), "mine");
+    EXPECT_EQ(TextAt(object, "metadata.namespace"), "default");
+    EXPECT_EQ(TextAt(object, "metadata.resourceVersion"), S(left));
+  }
+  const Response rows = Ask("GET", std::string(kMaps) + query, "", "",
+                            "application/json;as=Table;v=v1;g=meta.k8s.io,application/json");
+  std::string table;
+  Drain(*rows.stream, table);
+  EXPECT_THAT(table, HasSubstr(R"("labels":{"app":"mine"})"));
+}
+
+TEST_F(Reads, WatchWhoseEarlierStateIsForgottenEnds) {
+  const auto from = PutMap("a", "known", "mine");
+  Response response =
+      Ask("GET", std::string(kMaps) + "?watch=1&labelSelector=app=mine&resourceVersion=" + S(from));
+  PutMap("a", "new", "other");
+  store.CompactTo(store.Newest());
+  RunTasks();
+  std::string out;
+  EXPECT_EQ(response.stream->Fill(out), Stream::Next::kEnd);
+  EXPECT_EQ(out, "");
 }
 
 TEST_F(Reads, WatchListEndsItsFirstPartWithABookmark) {

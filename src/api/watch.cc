@@ -62,6 +62,7 @@ class WatchStream : public Stream {
       : kind_(kind),
         plan_(std::move(plan)),
         now_(world.now),
+        store_(world.store),
         watchers_(watchers),
         sink_(std::move(sink)),
         sent_(plan_.from),
@@ -86,7 +87,7 @@ class WatchStream : public Stream {
     const auto entries = sink_->Drain(256);
     for (const auto& entry : entries) {
       if (entry.event().object.revision <= plan_.from) continue;  // was replayed
-      AppendEvent(out, plan_.filter->TypeOf(entry.event()), entry.event().object);
+      if (!Tell(out, entry.event())) return Next::kEnd;
     }
     if (!entries.empty()) return Next::kMore;
     sent_ = std::max(sent_, reached);
@@ -117,13 +118,34 @@ class WatchStream : public Stream {
       AppendBookmark(out, true);
     }
     while (replayed_ < plan_.replay.size() && out.size() < kPieceBytes) {
-      const auto& entry = plan_.replay[replayed_++];
-      AppendEvent(out, plan_.filter->TypeOf(entry.event()), entry.event().object);
+      broken_ = !Tell(out, plan_.replay[replayed_++].event());
+      if (broken_) return false;
     }
     if (replayed_ < plan_.replay.size()) return true;
     plan_.replay = {};
     replayed_ = 0;
     return out.size() >= kPieceBytes;
+  }
+
+  // Of what leaves the selection the client is told the last state that it knew, at the revision of
+  // the change. False: that state is forgotten already, and the client must begin anew.
+  bool Tell(std::string& out, const port::Event& event) {
+    const std::string_view type = plan_.filter->TypeOf(event);
+    const port::Object& object = event.object;
+    if (type != "DELETED" || event.type == port::Event::Type::kDeleted) {
+      AppendEvent(out, type, object);
+      return true;
+    }
+    const auto before = store_.List({.kind = object.key.kind,
+                                     .space = object.key.space,
+                                     .at = object.revision - 1,
+                                     .facet = "f:metadata.name=" + object.key.name});
+    if (!before && before.error().kind == base::Kind::kExpired) return false;
+    const bool known = before && before->objects.size() == 1;
+    port::Object last = known ? before->objects.front() : object;
+    last.revision = object.revision;
+    AppendEvent(out, type, last);
+    return true;
   }
 
   void AppendEvent(std::string& out, std::string_view type, const port::Object& object) {
@@ -185,6 +207,7 @@ class WatchStream : public Stream {
   const Kind& kind_;
   Plan plan_;
   const std::function<base::Instant()> now_;
+  const port::Store& store_;
   Watchers& watchers_;
   const std::shared_ptr<Sink> sink_;
   port::Revision sent_;

@@ -66,13 +66,17 @@ constexpr const char* kKindId = "(SELECT id FROM kind WHERE name = ?1)";
 // The facet that every object has, and a key tells.
 constexpr std::string_view kNameFacet = "f:metadata.name=";
 
-// Four ways to the same rows, each in the order of one index (ListPlans in the test holds that).
-enum class Way { kHeads, kFacet, kName, kLog };
+bool NamesOne(const ListQuery& query) {
+  return !query.space.empty() && query.facet.starts_with(kNameFacet);
+}
+
+// Five ways to the same rows, each in the order of one index (ListPlans in the test holds that).
+enum class Way { kHeads, kFacet, kName, kLog, kLogOfOne };
 
 Way WayOf(const ListQuery& query, bool newest) {
-  if (!newest) return Way::kLog;
+  if (!newest) return NamesOne(query) ? Way::kLogOfOne : Way::kLog;
   if (IsIndexedFacet(query.facet)) return Way::kFacet;
-  return !query.space.empty() && query.facet.starts_with(kNameFacet) ? Way::kName : Way::kHeads;
+  return NamesOne(query) ? Way::kName : Way::kHeads;
 }
 
 std::string ListSql(const ListQuery& query, Way way) {
@@ -94,6 +98,11 @@ std::string ListSql(const ListQuery& query, Way way) {
                          " FROM head h CROSS JOIN log l ON l.revision = h.revision"
                          " WHERE h.kind = {} AND {} AND h.name = ?4",
                          kKindId, Scope(query, "h"));
+    case Way::kLogOfOne:
+      return fmt::format("SELECT " PONDAGE_VERSION_COLUMNS
+                         " FROM log l INDEXED BY log_by_key WHERE l.kind = {} AND {}"
+                         " AND l.name = ?4 AND l.revision <= ?5 ORDER BY l.revision DESC",
+                         kKindId, Scope(query, "l"));
     case Way::kLog:
       return fmt::format("SELECT " PONDAGE_VERSION_COLUMNS
                          " FROM log l INDEXED BY log_by_key WHERE l.kind = {} AND {}"
@@ -134,7 +143,8 @@ Result<void> Collect(Query& rows, const ListQuery& query, Way way, Listing& list
     TRY(const bool there, rows.Step());
     if (!there) return {};
     const VersionRow row(rows, query.kind);
-    if (way == Way::kLog) {  // newest version first: the others of the same object are history
+    if (way == Way::kLog ||
+        way == Way::kLogOfOne) {  // newest version first: the others of the same object are history
       if (!first && row.space() == space && row.name() == name) continue;
       first = false;
       space = row.space();
@@ -196,7 +206,10 @@ Result<Listing> List(Database& database, const ListQuery& query) {
   Query rows(database, ListSql(query, way).c_str());
   rows.Bind(query.kind).Bind(space).Bind(name);
   if (way == Way::kFacet) rows.Bind(std::string_view(query.facet));
-  if (way == Way::kName) rows.Bind(std::string_view(query.facet).substr(kNameFacet.size()));
+  if (way == Way::kName || way == Way::kLogOfOne) {
+    rows.Bind(std::string_view(query.facet).substr(kNameFacet.size()));
+  }
+  if (way == Way::kLogOfOne) rows.Bind(listing.revision);
   if (way == Way::kLog) rows.Bind(listing.revision);
   TRY_DO(Collect(rows, query, way, listing));
   if (listing.more && query.count && query.facet.empty()) {
