@@ -30,7 +30,13 @@ struct Options {
   std::string uid;
 };
 
-Outcome<void> DecodePropagation(const json::object& from, Options& options) {
+// Whether all that an object owns is gone before it goes: programs before their TFJob and their
+// Pod, what is in a namespace before the namespace.
+bool GoesLast(const Kind& kind) {
+  return kind.kind == "TFJob" || kind.kind == "Pod" || kind.kind == "Namespace";
+}
+
+Outcome<void> DecodePropagation(const Kind& kind, const json::object& from, Options& options) {
   const std::string policy = TextAt(from, "propagationPolicy");
   const json::value* orphan = from.if_contains("orphanDependents");
   const bool says = orphan && orphan->is_bool();
@@ -39,17 +45,18 @@ Outcome<void> DecodePropagation(const json::object& from, Options& options) {
         Unprocessable("DeleteOptions is invalid: propagationPolicy: Invalid value: "
                       "orphanDependents and propagationPolicy cannot be both set"));
   }
-  if (!policy.empty() && policy != "Background" && policy != "Foreground" && policy != "Orphan") {
+  const bool foreground = policy == "Foreground" && GoesLast(kind);
+  if (!policy.empty() && policy != "Background" && policy != "Orphan" && !foreground) {
     return Refuse(Unprocessable(fmt::format(
         "DeleteOptions is invalid: propagationPolicy: Unsupported value: \"{}\": supported values: "
-        "\"Background\", \"Foreground\", \"Orphan\"",
-        policy)));
+        "\"Background\", \"Orphan\"{}",
+        policy, GoesLast(kind) ? ", \"Foreground\"" : "")));
   }
   options.orphan = policy == "Orphan" || (says && orphan->get_bool());
   return {};
 }
 
-Outcome<Options> OptionsOf(const Request& request, const json::object& from) {
+Outcome<Options> OptionsOf(const Kind& kind, const Request& request, const json::object& from) {
   Options options;
   const auto dry_run = DryRun(request);
   if (!dry_run) return Refuse(dry_run.error());
@@ -70,7 +77,7 @@ Outcome<Options> OptionsOf(const Request& request, const json::object& from) {
     options.grace =
         base::SecondsLong(seconds < 0 ? 1 : std::min<std::int64_t>(seconds, 86'400 * 365));
   }
-  if (const auto fine = DecodePropagation(from, options); !fine) return Refuse(fine.error());
+  if (const auto fine = DecodePropagation(kind, from, options); !fine) return Refuse(fine.error());
   options.uid = TextAt(from, "preconditions.uid");
   if (const std::string text = TextAt(from, "preconditions.resourceVersion"); !text.empty()) {
     port::Revision revision = 0;
@@ -141,7 +148,7 @@ void FinishSweep(const Sweep& sweep) {
 void Delete(Request request, Route route, const World& world, Reply reply) {
   const auto document = DecodeDeleteOptions(request);
   if (!document) return reply(ToResponse(document.error()));
-  const auto options = OptionsOf(request, *document);
+  const auto options = OptionsOf(*route.kind, request, *document);
   if (!options) return reply(ToResponse(options.error()));
   if (const auto fine = AdmitDeletion(route); !fine) return reply(ToResponse(fine.error()));
   world.writer.Submit(
@@ -157,7 +164,7 @@ void Delete(Request request, Route route, const World& world, Reply reply) {
 void DeleteCollection(Request request, Route route, const World& world, Reply reply) {
   const auto document = DecodeDeleteOptions(request);
   if (!document) return reply(ToResponse(document.error()));
-  const auto options = OptionsOf(request, *document);
+  const auto options = OptionsOf(*route.kind, request, *document);
   if (!options) return reply(ToResponse(options.error()));
   const auto selection = Selection::Of(request, *route.kind);
   if (!selection) return reply(ToResponse(selection.error()));
@@ -209,7 +216,7 @@ void Evict(Request request, Route route, const World& world, Reply reply) {
       given && given->is_object()) {
     from = given->get_object();
   }
-  const auto options = OptionsOf(request, from);
+  const auto options = OptionsOf(*route.kind, request, from);
   if (!options) return reply(ToResponse(options.error()));
   world.writer.Submit(
       WriteOf(KeyOf(route), *options, request),

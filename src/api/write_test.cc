@@ -292,6 +292,57 @@ TEST_F(Writes, NamespacesComeWithAnAccountAndMayNotAllGo) {
   EXPECT_THAT(late.body, HasSubstr("NamespaceTerminating"));
 }
 
+TEST_F(Writes, WhatAPathDoesNotOfferIsNotFoundOrNotAllowed) {
+  struct Row {
+    const char* method;
+    std::string target;
+    int status;
+  };
+  const std::string pod = "/api/v1/namespaces/default/pods/p";
+  for (const Row& row : {
+           Row{"POST", kMaps + "/m", 405},
+           Row{"PUT", kMaps, 405},
+           Row{"PATCH", kMaps, 405},
+           Row{"POST", "/api/v1/configmaps", 405},
+           Row{"DELETE", "/api/v1/configmaps", 405},
+           Row{"GET", "/api/v1/configmaps", 200},
+           Row{"GET", "/api/v1/configmaps?watch=1", 200},
+           Row{"GET", kMaps + "/m?watch=1", 200},
+           Row{"GET", kMaps + "/m/status", 404},
+           Row{"GET", kMaps + "/m/log", 404},
+           Row{"POST", kMaps + "/m/eviction", 404},
+           Row{"GET", kJobs + "/j/scale", 404},
+           Row{"POST", kJobs + "/j/status", 405},
+           Row{"DELETE", kJobs + "/j/status", 405},
+           Row{"GET", kJobs + "/j/status?watch=1", 405},
+           Row{"POST", pod + "/log", 405},
+           Row{"PUT", pod + "/exec", 405},
+           Row{"GET", pod + "/eviction", 405},
+           Row{"GET", pod + "/portforward", 404},
+           Row{"GET", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", 405},
+           Row{"POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews/x", 405},
+       }) {
+    EXPECT_EQ(Ask(row.method, row.target, "{}").status, row.status) << row.method << row.target;
+  }
+}
+
+// Its programs end before a TFJob or a Pod goes, and a namespace goes after what is in it. What any
+// other object owns goes behind it: to say "in the foreground" and not do it would be a lie.
+TEST_F(Writes, DeletionInTheForegroundIsDoneOrRefused) {
+  const std::string how = R"({"propagationPolicy":"Foreground"})";
+  Post(kMaps, R"({"metadata":{"name":"m"}})");
+  Post(kJobs, kJob);
+  const Response refused = Ask("DELETE", kMaps + "/m", how);
+  EXPECT_EQ(refused.status, 422);
+  EXPECT_THAT(refused.body, HasSubstr(R"(supported values: \"Background\", \"Orphan\")"));
+  EXPECT_EQ(Ask("DELETE", kMaps, how).status, 422) << "nor all of them";
+  EXPECT_EQ(Ask("GET", kMaps + "/m").status, 200);
+  EXPECT_EQ(Ask("DELETE", kMaps + "/m", R"({"propagationPolicy":"Background"})").status, 200);
+  EXPECT_EQ(Ask("DELETE", kJobs + "/j", how).status, 200);
+  Post("/api/v1/namespaces", R"({"metadata":{"name":"lab"}})");
+  EXPECT_EQ(Ask("DELETE", "/api/v1/namespaces/lab", how).status, 200);
+}
+
 TEST_F(Writes, ANamespaceAndItsAccountAreOneWrite) {
   Post("/api/v1/namespaces", R"({"metadata":{"name":"lab"}})");
   EXPECT_EQ(writer.submitted, 1);
