@@ -23,8 +23,45 @@ Response PageNotFound() {
   return TextResponse("404 page not found\n", 404);
 }
 
-bool Offers(const manifest::Kind& kind, Verb verb) {
-  return std::ranges::find(kind.verbs, VerbName(verb)) != kind.verbs.end();
+// Reviews have no subresources and take what comes behind their name as a wrong method.
+bool Answers(const Route& route) {
+  const bool of_pod =
+      route.subresource == "log" || route.subresource == "exec" || route.subresource == "eviction";
+  return route.subresource.empty() || route.kind->storage.empty() ||
+         (route.subresource == "status" && route.kind->has_status) ||
+         (of_pod && route.kind->plural == "pods");
+}
+
+// What a verb goes to. A list and a watch may name one object or none, in one namespace or all.
+struct Target {
+  Verb verb;
+  enum class Name : std::uint8_t { kNone, kOne, kAny } name;
+  bool in_one_space = true;
+};
+constexpr Target kTargets[] = {
+    {Verb::kGet, Target::Name::kOne},          {Verb::kList, Target::Name::kNone, false},
+    {Verb::kWatch, Target::Name::kAny, false}, {Verb::kCreate, Target::Name::kNone},
+    {Verb::kUpdate, Target::Name::kOne},       {Verb::kPatch, Target::Name::kOne},
+    {Verb::kDelete, Target::Name::kOne},       {Verb::kDeleteCollection, Target::Name::kNone},
+};
+
+bool Allows(const Route& route) {
+  const manifest::Kind& kind = *route.kind;
+  if (kind.storage.empty()) return route.verb == Verb::kCreate && route.name.empty();
+  if (route.subresource == "log") return route.verb == Verb::kGet;
+  if (!route.subresource.empty() && route.subresource != "status") {
+    return route.verb == Verb::kCreate;
+  }
+  if (route.subresource == "status" && route.verb != Verb::kGet && route.verb != Verb::kUpdate &&
+      route.verb != Verb::kPatch) {
+    return false;
+  }
+  const auto* const target = std::ranges::find(kTargets, route.verb, &Target::verb);
+  const bool named = !route.name.empty();
+  const bool fits =
+      target->name == Target::Name::kAny || named == (target->name == Target::Name::kOne);
+  const bool placed = !kind.namespaced || !route.space.empty() || !target->in_one_space;
+  return fits && placed && std::ranges::find(kind.verbs, VerbName(route.verb)) != kind.verbs.end();
 }
 
 }  // namespace
@@ -34,8 +71,9 @@ void Api::Handle(Request request, Reply reply) {
   auto identity = Authenticate(request.authorization, world_.tokens);
   if (!identity) return reply(ToResponse(identity.error()));
   request.identity = *std::move(identity);
-  const auto route = RouteOf(request);
-  if (route) return HandleResource(std::move(request), reply);
+  if (auto route = RouteOf(request)) {
+    return HandleResource(std::move(request), *std::move(route), reply);
+  }
   if (const auto fine = AuthorizePath(request.identity, request.method, request.path); !fine) {
     return reply(ToResponse(fine.error()));
   }
@@ -60,8 +98,7 @@ Response Api::HandlePath(const Request& request) {
   return PageNotFound();
 }
 
-void Api::HandleResource(Request request, const Reply& reply) {
-  Route route = *RouteOf(request);
+void Api::HandleResource(Request request, Route route, const Reply& reply) {
   std::string selected;  // a list or watch of one object by its name
   if (route.kind && route.name.empty()) {
     if (const auto selection = Selection::Of(request, *route.kind)) selected = selection->Name();
@@ -70,38 +107,13 @@ void Api::HandleResource(Request request, const Reply& reply) {
     return reply(ToResponse(fine.error()));
   }
   if (!route.kind) return reply(ToResponse(NoSuchResource()));
-  const bool stored = !route.kind->storage.empty();
-  if (!stored) {
-    if (route.verb != Verb::kCreate || !route.name.empty())
-      return reply(ToResponse(MethodNotAllowed()));
-    return reply(Review(request, route, world_));
-  }
-  if (route.kind->plural == "pods" && route.subresource == "log") {
-    if (route.verb != Verb::kGet) return reply(ToResponse(MethodNotAllowed()));
-    return reply(PodLog(request, route, world_));
-  }
-  if (route.kind->plural == "pods" && route.subresource == "exec") {
-    if (route.verb != Verb::kCreate) return reply(ToResponse(MethodNotAllowed()));
-    return reply(Exec(request, route, world_));
-  }
-  if (route.kind->plural == "pods" && route.subresource == "eviction") {
-    if (route.verb != Verb::kCreate) return reply(ToResponse(MethodNotAllowed()));
+  if (!Answers(route)) return reply(ToResponse(NoSuchResource()));
+  if (!Allows(route)) return reply(ToResponse(MethodNotAllowed()));
+  if (route.kind->storage.empty()) return reply(Review(request, route, world_));
+  if (route.subresource == "log") return reply(PodLog(request, route, world_));
+  if (route.subresource == "exec") return reply(Exec(request, route, world_));
+  if (route.subresource == "eviction") {
     return Evict(std::move(request), std::move(route), world_, reply);
-  }
-  const bool status = route.subresource == "status" && route.kind->has_status;
-  if (!route.subresource.empty() && !status) return reply(ToResponse(NoSuchResource()));
-  const bool writes_status = route.verb == Verb::kUpdate || route.verb == Verb::kPatch;
-  if (status && !writes_status && route.verb != Verb::kGet)
-    return reply(ToResponse(MethodNotAllowed()));
-  if (!Offers(*route.kind, route.verb)) return reply(ToResponse(MethodNotAllowed()));
-  const bool nameless = route.verb == Verb::kUpdate || route.verb == Verb::kPatch;
-  if (nameless == route.name.empty() && (nameless || route.verb == Verb::kCreate)) {
-    return reply(ToResponse(MethodNotAllowed()));
-  }
-  // Across all namespaces one may look, not touch.
-  const bool looks = route.verb == Verb::kList || route.verb == Verb::kWatch;
-  if (route.kind->namespaced && route.space.empty() && !looks) {
-    return reply(ToResponse(MethodNotAllowed()));
   }
   switch (route.verb) {
     case Verb::kGet:

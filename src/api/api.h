@@ -5,6 +5,7 @@
 
 #include "api/request.h"
 #include "api/response.h"
+#include "api/route.h"
 #include "api/watchers.h"
 #include "api/world.h"
 
@@ -16,7 +17,7 @@ class Api {
   void Handle(Request request, Reply reply);
 
  private:
-  void HandleResource(Request request, const Reply& reply);
+  void HandleResource(Request request, Route route, const Reply& reply);
   Response HandlePath(const Request& request);
 
   const World world_;
