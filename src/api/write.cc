@@ -206,9 +206,6 @@ Outcome<Updated> Replaced(Task& task) {
 }
 
 Outcome<json::value> PatchDocument(const Task& task) {
-  if (task.request.content_type == "application/yaml") {
-    return Refuse(UnsupportedMedia("a patch is JSON"));
-  }
   auto patch = manifest::ParseJson(task.request.body);
   if (!patch) return Refuse(BadRequest("error decoding patch: " + patch.error().message));
   return *std::move(patch);
