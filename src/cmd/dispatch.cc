@@ -23,7 +23,7 @@ bool StandsForJob(const std::vector<std::string>& words) {
   // The first that is a command: what is wrong with a line may keep it from being read.
   const auto first =
       std::find_if(words.begin(), end, [](const auto& word) { return grammar::FindCommand(word); });
-  const std::string_view command = first == end ? "" : *first;
+  const std::string_view command = first == end ? std::string_view() : std::string_view(*first);
   if (command == "exec") return true;
   if (command == "run") return !has("--detach") && !has("-d") && !has("--dry-run");
   return command == "wait" && has("--exit-status");
