@@ -140,6 +140,15 @@ std::string AltNames(const std::vector<std::string>& names) {
   return text;
 }
 
+bool IsPair(const KeyPair& pair) {
+  const auto certificate = ParseCertificate(pair.certificate_pem);
+  const auto key = ParseKey(pair.key_pem);
+  const bool fits =
+      certificate && key && X509_check_private_key(certificate->get(), key->get()) == 1;
+  ERR_clear_error();
+  return fits;
+}
+
 }  // namespace
 
 base::Result<KeyPair> MakeAuthority(base::Instant now) {
@@ -162,6 +171,9 @@ base::Result<KeyPair> MakeServerCertificate(const KeyPair& authority,
                                             base::Instant now) {
   TRY(const Certificate issuer, ParseCertificate(authority.certificate_pem));
   TRY(const Key issuer_key, ParseKey(authority.key_pem));
+  if (X509_check_private_key(issuer.get(), issuer_key.get()) != 1) {
+    return Failed("of the authority does not fit its key");
+  }
   const Key key(EVP_EC_gen("P-256"));
   if (!key) return Failed("no key could be made");
   TRY(const Certificate certificate, Draft(key.get(), "pondage", now, 365));
@@ -177,15 +189,6 @@ base::Result<KeyPair> MakeServerCertificate(const KeyPair& authority,
     return Failed("cannot be signed");
   }
   return Encode(raw, key.get());
-}
-
-bool IsPair(const KeyPair& pair) {
-  const auto certificate = ParseCertificate(pair.certificate_pem);
-  const auto key = ParseKey(pair.key_pem);
-  const bool fits =
-      certificate && key && X509_check_private_key(certificate->get(), key->get()) == 1;
-  ERR_clear_error();
-  return fits;
 }
 
 base::Result<bool> NeedsRenewal(const KeyPair& own, const KeyPair& authority,

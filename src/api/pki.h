@@ -25,10 +25,8 @@ base::Result<KeyPair> MakeServerCertificate(const KeyPair& authority,
                                             const std::vector<std::string>& names,
                                             base::Instant now);
 
-// Whether the key is that of the certificate. It is not when a write of the two ended between them.
-bool IsPair(const KeyPair& pair);
-
-// True when it is no pair, ends within 30 days, is not of that CA, or lacks one of the names.
+// True when its key is another's (a write of the two ended in between), when it ends within 30
+// days, is not of that CA, or lacks one of the names.
 base::Result<bool> NeedsRenewal(const KeyPair& own, const KeyPair& authority,
                                 const std::vector<std::string>& names, base::Instant now);
 

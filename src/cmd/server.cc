@@ -429,7 +429,7 @@ base::Result<api::KeyPair> Server::Parts::ServerCertificate() {
     if (!certificate || !key) return std::nullopt;
     return api::KeyPair{std::move(*certificate), std::move(*key)};
   };
-  if (auto known = read("ca"); known && api::IsPair(*known)) {
+  if (auto known = read("ca")) {
     authority_ = std::move(*known);
   } else {
     TRY(authority_, api::MakeAuthority(clock_.Now()));
