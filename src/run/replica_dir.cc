@@ -83,6 +83,7 @@ bool ReplicaDir::HasBegun(std::int64_t start) const {
 bool ReplicaDir::IsMade(std::int64_t start) const {
   const auto spec = ReadSpec();
   if (!spec || spec->start < start) return false;
+  if (spec->boot_id != shim::BootId()) return true;  // what else there was may not be on the disk
   // The lock first: its shim may begin, or end, between two looks.
   return spec->start > start || IsLocked() || HasBegun(start) || ReadExit(start).has_value();
 }

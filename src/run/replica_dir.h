@@ -36,7 +36,8 @@ class ReplicaDir {
   // Whether its shim ever ran.
   bool HasBegun(std::int64_t start) const;
   // Whether a shim was started for this start, or for one after it: it lives, it ran, or it told
-  // how it ended. A spec alone says only that a server was about to start one.
+  // how it ended. A spec alone says only that a server was about to start one; one of before the
+  // machine was restarted, that the program may have run when it went down.
   bool IsMade(std::int64_t start) const;
   // Before a start: of none before it.
   void ForgetEnds() const;

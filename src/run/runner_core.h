@@ -90,7 +90,6 @@ class ShimRunner::Core {
     int connection = -1;
     std::int64_t shim_pid = 0;
     std::int64_t shim_level = 0;
-    bool ours = false;  // started by this server
     bool told_started = false;
     port::Started started;
     shim::Said said;
@@ -156,6 +155,7 @@ class ShimRunner::Core {
   void Attach(Replica& replica, int connection, const shim::State& state);
   void CheckEnded(const std::string& uid);
   port::Reading EndOf(const std::string& uid, const Replica& replica) const;
+  void TellBeginning(const std::string& uid, const Replica& replica);
   bool EndRemnants(const std::string& uid, Replica& replica);
   void Settle(const std::string& uid, Replica& replica);
   void LookForCheckpoints(const std::string& uid, Replica& replica);

@@ -93,6 +93,27 @@ port::Reading ShimRunner::Core::EndOf(const std::string& uid, const Replica& rep
 }
 
 // A program of its account can stop its shim, which then keeps no deadline: the server does, a
+// Before the end of a program whose shim was never heard: a life so short, or over while no server
+// was there. What may have begun is told as begun, since its job may rule out a second time.
+void ShimRunner::Core::TellBeginning(const std::string& uid, const Replica& replica) {
+  const ReplicaDir directory(settings_.data_dir, uid);
+  port::Started started{uid, static_cast<int>(replica.start), 0, {}};
+  const auto recorded = directory.ReadExit(replica.start);
+  if (const auto& ended = recorded ? recorded : replica.heard) {
+    if (ended->pid == 0) return;
+    started.pid = ended->pid;
+    started.at = base::Instant{ended->started_unix_ms};
+    return Emit(started);
+  }
+  const port::Reading end = EndOf(uid, replica);
+  const auto* lost = std::get_if<port::Exited>(&end);
+  const auto spec = directory.ReadSpec();
+  if (lost == nullptr || !spec || spec->start != replica.start) return;
+  if (spec->boot_id == boot_id_ && !directory.HasBegun(replica.start)) return;
+  started.at = lost->at;  // not later, and nobody knows better
+  Emit(started);
+}
+
 // little later. On a thread of its own, since a look at a process can hang.
 void ShimRunner::Core::ForceWhenDue(const std::string& uid, Replica& replica) {
   constexpr std::int64_t kNever = INT64_MAX;
@@ -150,12 +171,7 @@ void ShimRunner::Core::Settle(const std::string& uid, Replica& replica) {
   if (!directory.ReadExit(replica.start) && !EndRemnants(uid, replica)) return;
   cgroups_->Remove(uid);
   replica.settled = true;
-  const auto ended = directory.ReadExit(replica.start);
-  if (replica.ours && !replica.told_started && ended && ended->pid > 0) {
-    // So short a life that it was over before its shim was heard.
-    Emit(port::Started{uid, static_cast<int>(ended->start), ended->pid,
-                       base::Instant{ended->started_unix_ms}});
-  }
+  if (!replica.told_started && !replica.unwanted) TellBeginning(uid, replica);
   CloseOf(replica);
   {
     const std::lock_guard lock(mutex_);

@@ -160,7 +160,6 @@ void ShimRunner::Core::Begin(const std::string& uid, std::int64_t order, int att
   }
   Replica replica;
   replica.start = prepared.launch.start;
-  replica.ours = true;
   replica.checkpoints = std::move(prepared.checkpoints);
   TakeOver(uid, std::move(replica));
   Spawned(uid, std::get<pid_t>(outcome));

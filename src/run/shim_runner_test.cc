@@ -283,6 +283,41 @@ TEST_F(RunnerTest, WhatRanBeforeTheMachineWasRestartedIsLost) {
   EXPECT_NEAR(exited.at.unix_ms, boot.unix_ms, 60'000) << "it was gone when the machine began";
 }
 
+// A job that may not run twice must hear of what had begun, however it ended.
+TEST_F(RunnerTest, WhatBeganUnseenIsToldBeforeItsEnd) {
+  Start(Shell("ended", "exit 9"));
+  Start(Shell("killed", "sleep 1000"));
+  Await<Exited>("ended");
+  Await<Started>("killed");
+  AwaitOutside([&] { return runner_->RunningNow().size() == 1; });
+  const auto shim = static_cast<pid_t>(runner_->RunningNow().front().shim_pid);
+  EndServer();
+  kill(shim, SIGKILL);
+  AwaitOutside([&] { return !ReplicaDir(data_, "killed").IsLocked(); });
+  WriteSpec(data_, "cut", "another boot");
+  readings_.clear();
+  StartServer();
+  std::vector<port::Runner::Known> known;
+  for (const char* uid : {"ended", "killed", "cut"}) known.push_back({uid, 0, "", false});
+  runner_->Adopt(known);
+  for (const std::string uid : {"ended", "killed", "cut"}) {
+    Start(Shell(uid, "exit 1"));
+    EXPECT_NE(Await<Exited>(uid).code, 1) << uid << " had begun";
+    ASSERT_EQ(Count<Started>(uid), 1u) << uid;
+    const std::lock_guard lock(mutex_);
+    const auto index = [&](const auto& is) { return std::ranges::find_if(readings_, is); };
+    const auto began = index([&](const port::Reading& reading) {
+      const auto* started = std::get_if<Started>(&reading);
+      return started != nullptr && started->uid == uid;
+    });
+    const auto end = index([&](const port::Reading& reading) {
+      const auto* exited = std::get_if<Exited>(&reading);
+      return exited != nullptr && exited->uid == uid;
+    });
+    EXPECT_LT(began, end) << uid;
+  }
+}
+
 TEST_F(RunnerTest, WhatNobodyKnowsIsEnded) {
   Start(Shell("stranger", "sleep 1000"));
   Await<Started>("stranger");

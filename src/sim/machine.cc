@@ -119,11 +119,9 @@ void Machine::Adopt(const std::vector<Known>& known) {
 }
 
 void Machine::Tell(const Program& program) {
-  if (program.alive) {
-    sink_(port::Started{program.launch.uid, program.launch.start, 1, program.began});
-  } else if (!program.forgotten) {
-    TellExit(program);
-  }
+  if (program.forgotten) return;
+  sink_(port::Started{program.launch.uid, program.launch.start, 1, program.began});
+  if (!program.alive) TellExit(program);
 }
 
 void Machine::Stop(const std::string& uid, base::Millis grace) {
