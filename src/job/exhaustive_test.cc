@@ -33,8 +33,7 @@ std::vector<Event> EventsOf(const SmallWorld& world) {
   };
   if (!world.removed) events.push_back({"delete", [](SmallWorld& w) { w.removed = true; }});
   if (world.status.stage == Stage::kBound) {
-    events.push_back(
-        {"yield", [](SmallWorld& w) { AskToYield(w.identity, w.spec, w.status, w.now); }});
+    events.push_back({"yield", [](SmallWorld& w) { AskToYield(w.spec, w.status, w.now); }});
   }
   const auto starting = [](const Replica& replica) { return replica.alive && !replica.started; };
   if (std::ranges::any_of(world.status.replicas, starting)) {

@@ -156,7 +156,7 @@ void CancelRestart(Replica& replica) {
   replica.phase = Phase::kFailed;
 }
 
-void AskToYield(const Identity&, const Spec& spec, Status& status, base::Instant now) {
+void AskToYield(const Spec& spec, Status& status, base::Instant now) {
   if (status.stage == Stage::kBound) BeginLeaving(spec, status, Drain::kYield, now);
 }
 

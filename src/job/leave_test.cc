@@ -27,7 +27,7 @@ class Leaving : public testing::Test {
     return world;
   }
   void Yield(SmallWorld& world) {
-    AskToYield(world.identity, world.spec, world.status, world.now);
+    AskToYield(world.spec, world.status, world.now);
     world.Step();
   }
   void Expect(SmallWorld& world, const std::string& log) {
@@ -234,7 +234,7 @@ TEST_F(Leaving, AYieldOfAJobThatHoldsNothingChangesNothing) {
   world.room = false;
   world.Step();
   const Status before = world.status;
-  AskToYield(world.identity, world.spec, world.status, world.now);
+  AskToYield(world.spec, world.status, world.now);
   EXPECT_EQ(world.status, before);
 }
 

@@ -86,7 +86,7 @@ void BindGang(const Spec& spec, Status& status, const std::vector<fleet::Grant>&
 std::vector<std::pair<Role, int>> WantedMembers(const Spec& spec, const Status& status);
 
 // Politely asks the whole job to leave and go back to its queue (preemption).
-void AskToYield(const Identity& identity, const Spec& spec, Status& status, base::Instant now);
+void AskToYield(const Spec& spec, Status& status, base::Instant now);
 
 // When a finished job's object is to be deleted; none: kept.
 std::optional<base::Instant> ExpiresAt(const Spec& spec, const Status& status);

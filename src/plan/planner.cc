@@ -35,19 +35,9 @@ void Planner::SeeNode(fleet::Node node) {
   MachineChanged();
 }
 
-void Planner::LoseNode(std::string_view name) {
-  fleet_.Lose(name);
-  MachineChanged();
-}
-
 void Planner::ForgetNode(std::string_view name) {
   fleet_.Forget(name);
   MachineChanged();
-}
-
-bool Planner::CordonNode(std::string_view name, bool cordoned) {
-  MachineChanged();
-  return fleet_.Cordon(name, cordoned);
 }
 
 void Planner::SetOutages(std::vector<Outage> outages) {

@@ -35,9 +35,7 @@ class Planner {
 
   // Machines.
   void SeeNode(fleet::Node node);
-  void LoseNode(std::string_view name);
   void ForgetNode(std::string_view name);
-  bool CordonNode(std::string_view name, bool cordoned);
 
   // All outages that are known, in any order.
   void SetOutages(std::vector<Outage> outages);

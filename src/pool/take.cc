@@ -180,7 +180,7 @@ void Taker::ClashOfPorts(JobView& job, const std::vector<int>& ports) {
   }
   const bool alone = job::RestartScope(job.spec) == job::Scope::kReplica;
   if (alone && job.status.stage == job::Stage::kBound) {
-    job::AskToYield(job.identity, job.spec, job.status, now_);
+    job::AskToYield(job.spec, job.status, now_);
   }
 }
 
