@@ -49,6 +49,10 @@ base::Millis Length(const std::string& text) {
   return {number * 1'000};
 }
 
+std::optional<base::Role> RoleOf(const std::string& word) {
+  return job::RoleFromName(word == "workers" ? "worker" : word);
+}
+
 class Player {
  public:
   std::string Run(std::string_view script) {
@@ -101,7 +105,7 @@ class Player {
       Say(world_.Delete("nodes", name));
     } else if (line.verb == "scale") {
       for (const auto& [role, count] : line.settings) {
-        Say(world_.SetReplicas(name, *job::RoleFromName(role), Number(count)));
+        Scale(name, role, Number(count));
       }
     } else if (line.verb == "crash") {
       world_.CrashServer();
@@ -116,6 +120,12 @@ class Player {
 
   static std::string Setting(const Line& line, const std::string& key) {
     const auto found = line.settings.find(key);
+  void Scale(const std::string& name, const std::string& role, int count) {
+    const auto known = RoleOf(role);
+    if (known) return Say(world_.SetReplicas(name, *known, count));
+    seen_ += "unknown role " + role + "\n";
+  }
+
     return found == line.settings.end() ? "" : found->second;
   }
 
@@ -138,7 +148,7 @@ class Player {
   }
 
   static void Set(JobPlan& plan, const std::string& key, const std::string& value) {
-    const auto role = job::RoleFromName(key == "workers" ? "worker" : key);
+    const auto role = RoleOf(key);
     if (role)
       plan.replicas[*role] = Number(value);
     else if (key == "gpus")
