@@ -9,13 +9,8 @@ Outside of a pool the script runs unchanged; SIGTERM then still saves and leaves
 
 from .job import Job
 from .keras_callback import Callback
-from .report import reporter as _reporter
 from .server import serve_forever
 from .timed import timed
 
 __all__ = ["Callback", "Job", "serve_forever", "timed"]
 __version__ = "0.1.0"
-
-# Said at import, because the next thing a script does may be to wait, deaf to SIGTERM, for its
-# peers: by the hello the pool knows that such a replica has nothing to save and may be killed.
-_reporter.hello()

@@ -32,6 +32,7 @@ class Job:
 
     def __init__(self, strategy, directory=None, every=100, keep=2, limit_s=20, log=print,
                  **tracked):
+        reporter.hello()
         self.checkpoint_directory = _checkpoint_directory(directory)
         self.is_chief = agreement.is_chief(strategy)
         self._every = every

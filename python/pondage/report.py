@@ -28,7 +28,9 @@ class Reporter:
             self._socket.setblocking(False)
 
     def hello(self):
-        """This replica runs the module."""
+        """This replica leaves its saving to the module: until its first step it may be killed.
+
+        Not said at import: a script may use something else of the module and save by itself."""
         self._send_surely("hello", "hello")
 
     def step(self, step, last=False):

@@ -18,6 +18,7 @@ def serve_forever(resolver=None, linger_s=25):
     SIGTERM handlers. `linger_s`: how long the chief may take to save and leave."""
     import tensorflow as tf
 
+    reporter.hello()
     resolver = resolver or tf.distribute.cluster_resolver.TFConfigClusterResolver()
     cluster = resolver.cluster_spec()
     server = tf.distribute.Server(cluster, job_name=resolver.task_type,

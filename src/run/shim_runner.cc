@@ -96,7 +96,7 @@ void ShimRunner::Core::Attach(Replica& replica, int connection, const shim::Stat
     Emit(replica.started);
   }
   NoteRunning(state.uid, replica);
-  if (speaks) Emit(Reading(state));
+  if (speaks && state.said.hello) Emit(Reading(state));
 }
 
 void ShimRunner::Core::CloseOf(Replica& replica) {

@@ -432,6 +432,12 @@ TEST_F(RunnerTest, HearsTheJobsOwnModule) {
 }
 
 double CpuSeconds() {
+  SendTo(socket, "1 input-wait 300");  // is no hello, by which it could be killed
+  AwaitOutside([&] {
+    const auto running = runner_->RunningNow();
+    return running.size() == 1 && running.front().said.input_wait_permille == 300;
+  });
+  EXPECT_EQ(Count<Said>("speaker"), 0u);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const auto seconds = [](const timeval& time) {

@@ -378,6 +378,7 @@ bool TakeModuleMessage(std::string_view line, Said& said) {
     said.step = *number;
   } else if (verb == "input-wait" && line.empty() && *number <= 1000) {
     said.input_wait_permille = *number;
+    return true;  // also said by who saves in his own way
   } else if (verb == "checkpoint") {
     said.checkpoint_step = *number;
     said.checkpoint_path = line;

@@ -114,6 +114,14 @@ TEST(Wire, AnyChangeIsReadOrRefusedButNeverMisread) {
   }
 }
 
+TEST(ModuleMessage, WhoOnlyMeasuresItsInputHasNotSaidHello) {
+  Said said;
+  EXPECT_TRUE(TakeModuleMessage("1 input-wait 300", said));
+  EXPECT_FALSE(said.hello);
+  EXPECT_TRUE(TakeModuleMessage("1 step 1", said));
+  EXPECT_TRUE(said.hello) << "its greeting may have been lost";
+}
+
 TEST(ModuleMessage, TakesWhatIsAgreedAndIgnoresTheRest) {
   Said said;
   EXPECT_TRUE(TakeModuleMessage("1 hello", said));

@@ -109,12 +109,22 @@ class Reports(unittest.TestCase):
         report.Reporter("/" + "long" * 100).hello()  # longer than a socket's path may be
         report.Reporter("/nowhere/socket").checkpoint(1, "/c")
 
-    def test_import_says_hello_and_needs_no_tensorflow(self):
+    def run_script(self, code):
         env = dict(os.environ, PONDAGE_SOCKET=self.shim.path,
                    PYTHONPATH=os.path.join(REPOSITORY, "python"))
-        code = "import sys, pondage; sys.exit('tensorflow' in sys.modules)"
         subprocess.run([sys.executable, "-c", code], env=env, check=True)
-        self.assertEqual(self.shim.lines(), ["1 hello"])
+        return self.shim.lines()
+
+    def test_import_needs_no_tensorflow(self):
+        self.run_script("import sys, pondage; sys.exit('tensorflow' in sys.modules)")
+
+    def test_who_saves_by_himself_never_says_hello(self):
+        # By a hello without a step the pool would kill it where others are asked to leave.
+        self.assertEqual(self.run_script("import pondage"), [])
+        lines = self.run_script("import sys, pondage\n"
+                                "sys.modules['pondage.timed'].INTERVAL_S = 0\n"
+                                "next(pondage.timed('ab'))")
+        self.assertEqual([line.split()[1] for line in lines], ["input-wait"])
 
 
 class InputWait(unittest.TestCase):
