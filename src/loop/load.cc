@@ -69,6 +69,7 @@ base::Result<void> Loop::Load() {
   TRY_DO(LoadLacks(facts));
   TRY_DO(LoadKept(facts));
   pool_ = std::make_unique<pool::Pool>(settings_.pool);
+  facts.emplace_back(pool::ProgramsUnheard{});  // until the runner has told all, after TakeOver
   TRY_DO(FinishLoad(facts));
   TRY_DO(TakeOver());
   loaded_ = true;

@@ -289,6 +289,40 @@ TEST_F(LoopTest, ANewLoopTakesOverWhatRuns) {
   EXPECT_TRUE(job::IsTrue(StatusOf("a"), "Succeeded"));
 }
 
+// The server was away over the deadline, and the runner takes its time to tell what happened.
+TEST_F(LoopTest, LimitsAreJudgedWhenAllThatEndedMeanwhileWasTold) {
+  for (const bool had_ended : {true, false}) {
+    const std::string name = had_ended ? "in-time" : "too-long";
+    boost::json::object job = Job(name, 1);
+    job["spec"].as_object()["runPolicy"] = {{"activeDeadlineSeconds", 60}};
+    ASSERT_TRUE(Create(kTfJobs, "default", job));
+    const std::string uid = runner_.last_uid;
+    loop_->Tell(port::Started{.uid = uid, .at = clock_.Now()});
+    loop_->Turn();
+    const base::Instant ended = clock_.Now() + base::SecondsLong(30);
+    clock_.Set(clock_.Now() + base::SecondsLong(3'600));
+    runner_.holds_back = true;
+    MakeLoop();
+    loop_->Turn();
+    loop_->Turn();
+    EXPECT_FALSE(job::IsFinished(StatusOf(name))) << name;
+    EXPECT_TRUE(Create(kTfJobs, "default", Job("other-" + name, 1))) << "nobody waits for it";
+    if (had_ended) {
+      loop_->Tell(port::Exited{.uid = uid, .code = 0, .reason = "Completed", .at = ended});
+      loop_->Turn();
+      MakeLoop();  // what it was told is not lost when the server goes again
+    }
+    loop_->Turn();
+    loop_->Tell(port::AllTold{});
+    loop_->Turn();
+    const job::Status status = StatusOf(name);
+    EXPECT_EQ(job::IsTrue(status, "Succeeded"), had_ended);
+    EXPECT_EQ(job::IsTrue(status, "Failed"), !had_ended);
+    EXPECT_EQ(status.completion_time == ended, had_ended);
+    runner_.holds_back = false;
+  }
+}
+
 TEST_F(LoopTest, TransitionsAreCountedOnceAndOnlyWhenTheyAreDurable) {
   metrics::Page page;
   loop_->CountOn(page);

@@ -32,6 +32,7 @@ class NotedRunner : public port::Runner {
     for (const Known& one : known) {
       orders.push_back((one.seen_started ? "adopt " : "expect ") + one.uid);
     }
+    if (sink && !holds_back) sink(port::AllTold{});
   }
   void Start(const std::string& uid, int start, MakeLaunch make) override {
     if (const auto launch = make(); !launch) return sink(port::Refused(uid, start, launch.error()));
@@ -47,6 +48,7 @@ class NotedRunner : public port::Runner {
   void Erase(const std::string& uid) override { orders.push_back("erase " + uid); }
 
   Sink sink;
+  bool holds_back = false;  // it is long in telling what became of those it adopted
   std::vector<std::string> orders;
   std::string last_uid;
   base::Millis last_grace;

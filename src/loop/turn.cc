@@ -15,7 +15,13 @@ namespace pondage::loop {
 namespace {
 
 const std::string& UidOfReading(const port::Reading& reading) {
-  return std::visit([](const auto& said) -> const std::string& { return said.uid; }, reading);
+  return std::visit(
+      [](const auto& said) -> const std::string& {
+        static const std::string none;
+        if constexpr (requires { said.uid; }) return said.uid;
+        return none;
+      },
+      reading);
 }
 
 // With what it can be looked up by.
@@ -48,6 +54,10 @@ job::Exit ExitOf(const port::Exited& exited) {
 }  // namespace
 
 void Turner::Take(const port::Reading& reading) {
+  if (std::holds_alternative<port::AllTold>(reading)) {
+    facts_.emplace_back(pool::ProgramsHeard{});
+    return;
+  }
   const auto pod = loop_.pods_.find(UidOfReading(reading));
   if (const auto end = EndOf(reading)) {
     const bool ran = std::holds_alternative<port::Exited>(reading);

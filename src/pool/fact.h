@@ -98,8 +98,14 @@ struct GpusFreed {
   base::JobId job;
 };
 
-using Fact = std::variant<JobApplied, JobLoaded, JobRemoved, JobLacks, QueuePut, QueueRemoved,
-                          NodeSeen, NodeLost, ReplicaStarted, ReplicaSaid, ReplicaExited,
-                          ReplicaNotStarted, CheckpointSeen, PodDeleting, GpusKept, GpusFreed>;
+// What became of the programs of the loaded jobs is not known yet: until it is, what such a job
+// is to do is not decided. A limit that passed meanwhile may have been met before.
+struct ProgramsUnheard {};
+struct ProgramsHeard {};
+
+using Fact =
+    std::variant<JobApplied, JobLoaded, JobRemoved, JobLacks, QueuePut, QueueRemoved, NodeSeen,
+                 NodeLost, ReplicaStarted, ReplicaSaid, ReplicaExited, ReplicaNotStarted,
+                 CheckpointSeen, PodDeleting, GpusKept, GpusFreed, ProgramsUnheard, ProgramsHeard>;
 
 }  // namespace pondage::pool

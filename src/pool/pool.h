@@ -125,6 +125,7 @@ class Pool {
   std::map<base::JobId, Kept> kept_;
   std::map<base::JobId, job::Status> written_;  // as of the last SetStatus, to see what changed
   std::set<base::JobId> touched_;               // to be judged in this step
+  std::set<base::JobId> unheard_;               // not to be judged yet (ProgramsUnheard)
   std::set<base::JobId> changed_;               // judged in this step: its status may be news
   std::set<base::JobId> wants_;  // of those that wait: nothing of their own holds them back
   // Who waits, by when its reason was last told in full: the oldest are refreshed first.

@@ -52,11 +52,12 @@ void Pool::JudgeTouched(base::Instant now, std::vector<Decision>& out) {
   for (const base::JobId id : touched) {
     const auto found = jobs_.find(id);
     if (found == jobs_.end()) continue;
+    changed_.insert(id);
+    if (unheard_.contains(id)) continue;
     JobView& job = found->second;
     const job::Verdict verdict =
         job::Judge(job.identity, job.spec, job.status, job.removed, now, settings_.job);
     Carry(job, verdict, now, out);
-    changed_.insert(id);
   }
 }
 

@@ -32,6 +32,8 @@ class Taker {
   void operator()(const PodDeleting& fact);
   void operator()(const GpusKept& fact);
   void operator()(const GpusFreed& fact);
+  void operator()(const ProgramsUnheard&);
+  void operator()(const ProgramsHeard&);
 
  private:
   // The replica a fact is about, if it is still that incarnation. Of: its job is to be judged.
@@ -231,3 +233,17 @@ void Taker::operator()(const GpusFreed& fact) {
 }
 
 }  // namespace pondage::pool
+void Taker::operator()(const ProgramsUnheard&) {
+  for (const auto& [id, job] : pool_.jobs_) {
+    const auto& replicas = job.status.replicas;
+    if (std::ranges::any_of(replicas, &job::Replica::alive)) pool_.unheard_.insert(id);
+  }
+}
+
+void Taker::operator()(const ProgramsHeard&) {
+  for (const base::JobId id : pool_.unheard_) {
+    if (pool_.jobs_.contains(id)) pool_.Touch(id);
+  }
+  pool_.unheard_.clear();
+}
+

@@ -119,7 +119,9 @@ struct Exited {
   std::int64_t at_monotonic_ms = 0;
   std::string boot_id;
 };
-using Reading = std::variant<Started, NotStarted, Delayed, Said, Saved, Exited>;
+// Of what was adopted, all that had ended meanwhile was told before this: what was not runs on.
+struct AllTold {};
+using Reading = std::variant<Started, NotStarted, Delayed, Said, Saved, Exited, AllTold>;
 
 class Runner {
  public:
@@ -130,7 +132,8 @@ class Runner {
   virtual void Listen(Sink sink) = 0;
   // After a restart of the server: take over what is running; each uid that was seen started is
   // answered by Started (again) or Exited. One that was not is answered so too when this machine
-  // did carry out its start; when it did not, nothing is said and its Start must follow.
+  // did carry out its start; when it did not, nothing is said and its Start must follow. Then comes
+  // AllTold, each time; also, after a while, when an end cannot be told because something hangs.
   struct Known {
     std::string uid;
     int start = 0;

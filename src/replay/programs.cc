@@ -50,6 +50,7 @@ void Programs::Adopt(const std::vector<Known>& known) {
     REQUIRE(programs_.contains(expected.uid));
     sink_(port::Started{expected.uid, expected.start, 1, clock_.Now()});
   }
+  sink_(port::AllTold{});
 }
 
 void Programs::Start(const std::string& uid, int start, MakeLaunch make) {

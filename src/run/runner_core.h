@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -154,14 +155,16 @@ class ShimRunner::Core {
   base::Result<int> ConnectionOf(const std::string& uid);
   void Attach(Replica& replica, int connection, const shim::State& state);
   void CheckEnded(const std::string& uid);
-  port::Reading EndOf(const std::string& uid, const Replica& replica) const;
   void TellBeginning(const std::string& uid, const Replica& replica);
+  port::Reading EndOf(const std::string& uid, const Replica& replica) const;
   bool EndRemnants(const std::string& uid, Replica& replica);
   void Settle(const std::string& uid, Replica& replica);
   void LookForCheckpoints(const std::string& uid, Replica& replica);
   void OnLooked(const std::string& uid, std::int64_t start, bool last,
                 std::optional<port::Saved> saved);
   void TellEnd(const std::string& uid, Replica& replica);
+  void AwaitEnds(const std::vector<Known>& known);
+  void TellAll();
   bool Withdraw(const std::string& uid);
   void Refuse(port::NotStarted refusal);
   void Order(Replica& replica);
@@ -189,6 +192,7 @@ class ShimRunner::Core {
   std::map<int, shim::State> strangers_;  // connected before they were adopted
   std::map<int, pid_t> children_;         // to be waited for, by pidfd
   bool adopted_ = false;
+  std::set<std::string> untold_;  // adopted, found ended, and that is still to be told
   bool ticking_ = false;
   bool watching_starts_ = false;
   bool watching_errands_ = false;

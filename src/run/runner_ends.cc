@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kRemovals = 200;  // of kSoonMs: how long what was killed may take to be gone
 constexpr std::size_t kErrorLimit = 4096;
+constexpr std::int64_t kHangsMs = 5'000;  // what was to be told by then is not waited for
 
 port::Reading Reading(const shim::Ended& ended) {
   const auto start = static_cast<int>(ended.start);
@@ -92,7 +93,6 @@ port::Reading ShimRunner::Core::EndOf(const std::string& uid, const Replica& rep
   return lost;
 }
 
-// A program of its account can stop its shim, which then keeps no deadline: the server does, a
 // Before the end of a program whose shim was never heard: a life so short, or over while no server
 // was there. What may have begun is told as begun, since its job may rule out a second time.
 void ShimRunner::Core::TellBeginning(const std::string& uid, const Replica& replica) {
@@ -114,6 +114,7 @@ void ShimRunner::Core::TellBeginning(const std::string& uid, const Replica& repl
   Emit(started);
 }
 
+// A program of its account can stop its shim, which then keeps no deadline: the server does, a
 // little later. On a thread of its own, since a look at a process can hang.
 void ShimRunner::Core::ForceWhenDue(const std::string& uid, Replica& replica) {
   constexpr std::int64_t kNever = INT64_MAX;
@@ -209,6 +210,25 @@ void ShimRunner::Core::OnLooked(const std::string& uid, std::int64_t start, bool
   }
 }
 
+// Those are told of when their checkpoints were looked at and their remnants are gone. Both can
+// hang, and nobody waits for that for ever.
+void ShimRunner::Core::AwaitEnds(const std::vector<Known>& known) {
+  for (const Known& one : known) {
+    const Replica* const replica = Find(one.uid);
+    if (replica == nullptr || replica->unwanted || replica->end) continue;
+    if (!ReplicaDir(settings_.data_dir, one.uid).IsLocked()) untold_.insert(one.uid);
+  }
+  if (untold_.empty()) return TellAll();
+  reactor_.After(settings_.last_look_ms + kHangsMs, [this] {
+    if (!untold_.empty()) TellAll();
+  });
+}
+
+void ShimRunner::Core::TellAll() {
+  untold_.clear();
+  Emit(port::AllTold{});
+}
+
 // Once: behind the last look, or without it when that does not come back.
 void ShimRunner::Core::TellEnd(const std::string& uid, Replica& replica) {
   if (replica.end) return;
@@ -219,6 +239,7 @@ void ShimRunner::Core::TellEnd(const std::string& uid, Replica& replica) {
   } else if (std::holds_alternative<port::NotStarted>(*replica.end)) {
     Drop(uid);  // nobody forgets what never was; asked again, its directory answers
   }
+  if (untold_.erase(uid) > 0 && untold_.empty()) TellAll();
 }
 
 }  // namespace pondage::run

@@ -179,6 +179,7 @@ void ShimRunner::Core::Adopt(const std::vector<Known>& known) {
   std::map<int, shim::State> strangers;
   strangers.swap(strangers_);
   for (auto& [connection, state] : strangers) OnState(connection, std::move(state));
+  AwaitEnds(known);
 }
 
 void ShimRunner::Core::AdoptOne(const Known& known) {

@@ -318,6 +318,33 @@ TEST_F(RunnerTest, WhatBeganUnseenIsToldBeforeItsEnd) {
   }
 }
 
+// Each time it is asked, also when its last checkpoint is looked for on another thread.
+TEST_F(RunnerTest, AllIsToldBehindTheEndsOfWhatHadEnded) {
+  auto saver = Shell("saver", "exit 3");
+  saver.checkpoint_dir = directory_.path();
+  Start(saver);
+  Start(Shell("lives", "sleep 1000"));
+  Await<Exited>("saver");
+  Await<Started>("lives");
+  EndServer();
+  readings_.clear();
+  StartServer();
+  const auto told = [&] {
+    return std::ranges::count_if(readings_, [](const port::Reading& reading) {
+      return std::holds_alternative<port::AllTold>(reading);
+    });
+  };
+  const std::vector<port::Runner::Known> known = {{"saver", 0, ""}, {"lives", 0, ""}};
+  runner_->Adopt(known);
+  AwaitThat([&] { return told() == 1; });
+  EXPECT_EQ(Count<Exited>("saver"), 1u) << "before that";
+  runner_->Adopt(known);
+  AwaitThat([&] { return told() == 2; });
+  EXPECT_EQ(Count<Exited>("saver"), 2u);
+  runner_->Kill("lives");
+  Await<Exited>("lives");
+}
+
 TEST_F(RunnerTest, WhatNobodyKnowsIsEnded) {
   Start(Shell("stranger", "sleep 1000"));
   Await<Started>("stranger");
@@ -405,6 +432,12 @@ TEST_F(RunnerTest, HearsTheJobsOwnModule) {
   Start(Shell("speaker", "sleep 1000"));
   Await<Started>("speaker");
   const std::string socket = data_ + "/replicas/speaker/module.sock";
+  SendTo(socket, "1 input-wait 300");  // is no hello, by which it could be killed
+  AwaitOutside([&] {
+    const auto running = runner_->RunningNow();
+    return running.size() == 1 && running.front().said.input_wait_permille == 300;
+  });
+  EXPECT_EQ(Count<Said>("speaker"), 0u);
   SendTo(socket, "1 hello");
   EXPECT_EQ(Await<Said>("speaker").step, -1);
   SendTo(socket, "2 step 7");
@@ -432,12 +465,6 @@ TEST_F(RunnerTest, HearsTheJobsOwnModule) {
 }
 
 double CpuSeconds() {
-  SendTo(socket, "1 input-wait 300");  // is no hello, by which it could be killed
-  AwaitOutside([&] {
-    const auto running = runner_->RunningNow();
-    return running.size() == 1 && running.front().said.input_wait_permille == 300;
-  });
-  EXPECT_EQ(Count<Said>("speaker"), 0u);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const auto seconds = [](const timeval& time) {

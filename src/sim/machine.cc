@@ -116,6 +116,7 @@ void Machine::Adopt(const std::vector<Known>& known) {
     program.alive = false;  // nobody's: it ends without a word
     program.forgotten = true;
   }
+  sink_(port::AllTold{});
 }
 
 void Machine::Tell(const Program& program) {
