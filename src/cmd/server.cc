@@ -10,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <ctime>
 #include <filesystem>
 #include <mutex>
 #include <thread>
@@ -28,6 +29,7 @@
 #include "manifest/data.h"
 #include "manifest/needs.h"
 #include "metrics/names.h"
+#include "port/forward_clock.h"
 #include "run/cgroups.h"
 #include "run/log_files.h"
 #include "run/nvml_probe.h"
@@ -81,13 +83,11 @@ class DataReader {
   const port::Store* store_;
 };
 
-class SystemClock : public port::Clock {
- public:
-  base::Instant Now() const override {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return {std::chrono::duration_cast<std::chrono::milliseconds>(now).count()};
-  }
-};
+std::int64_t MicrosOf(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000 + now.tv_nsec / 1'000;
+}
 
 }  // namespace
 
@@ -122,7 +122,8 @@ class Server::Parts {
   std::optional<Premises> premises_;
   std::vector<std::string> warnings_;
   std::string admin_;  // token
-  SystemClock clock_;
+  port::ForwardClock clock_{[] { return MicrosOf(CLOCK_REALTIME); },
+                            [] { return MicrosOf(CLOCK_BOOTTIME); }};
   metrics::Page page_;
   std::unique_ptr<store::SqliteStore> store_;
   std::shared_ptr<DataReader> data_;

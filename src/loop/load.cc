@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "job/lengths.h"
 #include "loop/loop.h"
 #include "manifest/annotations.h"
 #include "manifest/needs.h"
@@ -68,8 +69,8 @@ base::Result<void> Loop::Load() {
   TRY_DO(LoadJobs(facts));
   TRY_DO(LoadLacks(facts));
   TRY_DO(LoadKept(facts));
-  pool_ = std::make_unique<pool::Pool>(settings_.pool);
   facts.emplace_back(pool::ProgramsUnheard{});  // until the runner has told all, after TakeOver
+  pool_ = std::make_unique<pool::Pool>(settings_.pool);
   TRY_DO(FinishLoad(facts));
   TRY_DO(TakeOver());
   loaded_ = true;
@@ -127,6 +128,7 @@ base::Result<void> Loop::LoadJobs(std::vector<pool::Fact>& facts) {
     if (std::string why = Contradiction(job.status, held); !why.empty()) {
       return base::Fail(base::Kind::kCorrupt, "PND-S003", "", std::move(why));
     }
+    job::KeepLengths(job.spec, job.status, clock_.Now(), settings_.pool.job);
     job.identity.id = {object.created};
     for (const job::Replica& replica : job.status.replicas) {
       if (replica.grant) {

@@ -124,6 +124,18 @@ TEST_F(PoolTest, AnEndThatCannotBeTrueIsWhenItWasTold) {
   }
 }
 
+// A start-up time-out counts from it.
+TEST_F(PoolTest, AStartThatCannotBeTrueIsTakenForOneThatCan) {
+  for (const base::Millis off : {base::SecondsLong(-3600), base::SecondsLong(3600)}) {
+    const int id = off.value < 0 ? 1 : 2;
+    Step({Job(id, 1, 1)});
+    const base::Instant granted = now_;
+    Step({ReplicaStarted{Worker(id, 0), now_ + off}}, base::SecondsLong(30));
+    const auto& started = pool_.Find({id})->status.replicas.at(0).started;
+    EXPECT_EQ(started, off.value < 0 ? granted : now_);
+  }
+}
+
 TEST_F(PoolTest, AFactAboutAnOlderIncarnationChangesNothing) {
   Step({Job(1, 1, 1)});
   const job::Status before = pool_.Find({1})->status;

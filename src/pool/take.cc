@@ -134,7 +134,9 @@ void Taker::operator()(const ReplicaStarted& fact) {
   job::Replica* replica = Of(fact.replica);
   if (replica == nullptr || !replica->alive) return;
   replica->phase = job::Phase::kRunning;
-  if (!replica->started) replica->started = fact.at;
+  // Its shim reads the wall's clock, which may have been set.
+  if (!replica->started)
+    replica->started = std::clamp(fact.at, replica->granted.value_or(now_), now_);
 }
 
 void Taker::operator()(const ReplicaSaid& fact) {
@@ -232,7 +234,6 @@ void Taker::operator()(const GpusFreed& fact) {
   pool_.kept_.erase(found);
 }
 
-}  // namespace pondage::pool
 void Taker::operator()(const ProgramsUnheard&) {
   for (const auto& [id, job] : pool_.jobs_) {
     const auto& replicas = job.status.replicas;
@@ -247,3 +248,4 @@ void Taker::operator()(const ProgramsHeard&) {
   pool_.unheard_.clear();
 }
 
+}  // namespace pondage::pool

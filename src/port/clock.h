@@ -1,4 +1,4 @@
-// The port to time. Real: the system's clocks. In memory: set by the test or the simulator.
+// The port to time. Real: forward_clock.h. In memory: set by the test or the simulator.
 #pragma once
 
 #include <cstdint>

@@ -84,15 +84,15 @@ void Machine::Begin(const std::string& uid, int start, const MakeLaunch& make) {
                   .script = script_of_(launch.env.at("JOB"), launch.env.at("REPLICA")),
                   .job = launch.env.at("JOB"),
                   .replica = launch.env.at("REPLICA"),
-                  .began = clock_.Now()};
+                  .began = Stamp()};
   if (!program.script.serves_for_ever) {
-    program.ends = program.began + program.script.run;
+    program.ends = clock_.Now() + program.script.run;
     program.ends_with = program.script.exit_code;
   }
-  if (program.script.says_hello) program.says = program.began + program.script.startup;
+  if (program.script.says_hello) program.says = clock_.Now() + program.script.startup;
   ++starts_[fmt::format("{}/{}", launch.uid, launch.start)];
   programs_.insert_or_assign(launch.uid, std::move(program));
-  if (sink_) sink_(port::Started{launch.uid, launch.start, 1, clock_.Now()});
+  if (sink_) sink_(port::Started{launch.uid, launch.start, 1, Stamp()});
 }
 
 void Machine::Adopt(const std::vector<Known>& known) {
@@ -108,7 +108,7 @@ void Machine::Adopt(const std::vector<Known>& known) {
                        .start = expected.start,
                        .code = 137,
                        .reason = "Lost",
-                       .at = clock_.Now(),
+                       .at = Stamp(),
                        .boot_id = fmt::format("boot-{}", boot_)});
   }
   for (auto& [uid, program] : programs_) {
@@ -196,14 +196,15 @@ void Machine::Say(Program& program) {
                    .start = program.launch.start,
                    .step = program.steps,
                    .checkpoint_step = program.script.saves ? program.steps : -1,
-                   .at = clock_.Now()});
+                   .at = Stamp()});
 }
 
 void Machine::Exit(Program& program, int code) {
   REQUIRE(program.alive);
   program.alive = false;
   program.code = code;
-  program.exited = clock_.Now();
+  program.exited = Stamp();
+  program.exited_ms = clock_.Now().unix_ms;
   TellExit(program);
 }
 
@@ -216,7 +217,7 @@ void Machine::TellExit(const Program& program) {
                                : program.code == 0 ? "Completed"
                                                    : "Error",
                      .at = program.exited,
-                     .at_monotonic_ms = program.exited.unix_ms,
+                     .at_monotonic_ms = program.exited_ms,
                      .boot_id = fmt::format("boot-{}", boot_)});
 }
 
@@ -235,7 +236,8 @@ void Machine::LosePower() {
     program.lost = true;
     program.alive = false;
     program.code = 137;
-    program.exited = clock_.Now();
+    program.exited = Stamp();
+    program.exited_ms = clock_.Now().unix_ms;
   }
 }
 

@@ -49,6 +49,10 @@ class Machine : public port::Runner {
   void Forget(const std::string& uid, int start) override;
   void Erase(const std::string& uid) override;
 
+  // The wall's clock is so far ahead from now on: what happens is stamped by it, and takes no
+  // longer.
+  void SetWall(base::Millis ahead) { wall_ahead_ = ahead; }
+
   // The server is away: nothing is told until the next Listen and Adopt, and what it prepared is
   // void.
   void Deafen() {
@@ -79,7 +83,7 @@ class Machine : public port::Runner {
     port::Launch launch;
     Script script;
     std::string job, replica;
-    base::Instant began;
+    base::Instant began;  // as stamped
     base::Instant ends = base::kNever;
     int ends_with = 0;
     base::Instant kill_at = base::kNever;
@@ -89,13 +93,15 @@ class Machine : public port::Runner {
     bool forgotten = false;  // its exit was taken: never told again
     bool lost = false;       // it ended with its machine
     int code = 0;
-    base::Instant exited;
+    base::Instant exited;  // as stamped
+    std::int64_t exited_ms = 0;
   };
   struct Preparing {
     int start = 0;
     MakeLaunch make;
     base::Instant tell, ready, give_up;
   };
+  base::Instant Stamp() const { return clock_.Now() + wall_ahead_; }
   void Begin(const std::string& uid, int start, const MakeLaunch& make);
   void AdvanceStart(const std::string& uid, base::Instant now);
   bool Withdraw(const std::string& uid, const std::string& why);
@@ -116,6 +122,7 @@ class Machine : public port::Runner {
   std::set<std::string> erased_;
   std::set<std::string> claimed_;  // adopted or started since the server came
   int boot_ = 1;
+  base::Millis wall_ahead_{0};
 };
 
 // Reads from the Pod what the model needs; nothing of this machine.

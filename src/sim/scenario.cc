@@ -110,6 +110,8 @@ class Player {
     } else if (line.verb == "crash") {
       world_.CrashServer();
       world_.Pass(base::Millis{0});
+    } else if (line.verb == "clock") {
+      world_.SetClock(Length(name));
     } else if (line.verb == "power") {
       world_.LosePower();
       world_.Pass(base::Millis{0});
@@ -118,14 +120,14 @@ class Player {
     }
   }
 
-  static std::string Setting(const Line& line, const std::string& key) {
-    const auto found = line.settings.find(key);
   void Scale(const std::string& name, const std::string& role, int count) {
     const auto known = RoleOf(role);
     if (known) return Say(world_.SetReplicas(name, *known, count));
     seen_ += "unknown role " + role + "\n";
   }
 
+  static std::string Setting(const Line& line, const std::string& key) {
+    const auto found = line.settings.find(key);
     return found == line.settings.end() ? "" : found->second;
   }
 

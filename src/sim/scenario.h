@@ -7,6 +7,7 @@
 //   scale a worker=3
 //   crash                         (the server; programs go on)
 //   power                         (the machine loses power)
+//   clock -1h                     (somebody sets the wall's clock)
 //   show [a ...]                  one line a job: "30s  a  Running  worker-0@n1:0 ..."
 //   conditions a                  the list of conditions
 //

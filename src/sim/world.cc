@@ -89,15 +89,18 @@ World::World(std::uint64_t seed, bool faulty_store) : random_(seed), machine_(cl
 void World::MakeLoop() {
   loop::Settings settings;
   settings.node_name = "n1";
+  server_clock_ =
+      std::make_unique<port::ForwardClock>([this] { return (now() + wall_ahead_).unix_ms * 1000; },
+                                           [this] { return now().unix_ms * 1000; });
   port::Store& store = faulty_ ? static_cast<port::Store&>(*faulty_) : memory_;
-  loop_ = std::make_unique<loop::Loop>(settings, store, machine_, clock_, launcher_);
+  loop_ = std::make_unique<loop::Loop>(settings, store, machine_, *server_clock_, launcher_);
   machine_.Listen([this](port::Reading reading) { loop_->Tell(std::move(reading)); });
-  due_ = clock_.Now();
+  due_ = server_clock_->Now();
 }
 
 void World::AddNode(fleet::Node node) {
   loop_->See(std::move(node), {});
-  due_ = clock_.Now();
+  due_ = server_clock_->Now();
   Turn();
 }
 
@@ -164,7 +167,7 @@ bool World::Strike(const std::string& job, const std::string& replica, int code)
   for (const Machine::Running& running : machine_.Alive()) {
     if (running.job != "default/" + job || running.replica != replica) continue;
     machine_.Strike(running.uid, code);
-    due_ = now();
+    due_ = server_clock_->Now();
     return true;
   }
   return false;
@@ -181,6 +184,11 @@ void World::LosePower() {
   CrashServer();
 }
 
+void World::SetClock(base::Millis by) {
+  wall_ahead_ = wall_ahead_ + by;
+  machine_.SetWall(wall_ahead_);
+}
+
 void World::FairWeather() {
   if (faulty_) faulty_->SetOdds({0, 0});
   machine_.Hamper([] { return base::Millis{0}; });
@@ -191,7 +199,9 @@ void World::Turn() {
 }
 
 base::Instant World::NextEvent() const {
-  return std::min(due_, machine_.NextEvent());
+  const base::Millis wait = due_ - server_clock_->Now();
+  const base::Instant due = due_ == base::kNever ? due_ : now() + std::max(wait, base::Millis{0});
+  return std::min(due, machine_.NextEvent());
 }
 
 void World::Pass(base::Millis length, const std::function<void()>& each) {

@@ -17,6 +17,7 @@
 #include "loop/loop.h"
 #include "port/clock.h"
 #include "port/faulty_store.h"
+#include "port/forward_clock.h"
 #include "port/memory_store.h"
 #include "sim/machine.h"
 
@@ -52,6 +53,8 @@ class World {
   bool Strike(const std::string& job, const std::string& replica, int code);
   void CrashServer();  // the loop goes, programs stay; a new loop loads and adopts
   void LosePower();    // programs go too
+  // The wall's clock is set, by so much. The server's own and the programs go on.
+  void SetClock(base::Millis by);
   void FairWeather();  // the store fails no more, and starts take no time
   // How long each start is prepared before its program runs.
   void HamperStarts(std::function<base::Millis()> preparing) {
@@ -82,7 +85,9 @@ class World {
   base::Result<void> Edit(const std::string& kind, const std::string& name,
                           const std::function<void(boost::json::object&)>& edit);
 
-  port::ManualClock clock_;
+  port::ManualClock clock_;  // true time
+  base::Millis wall_ahead_{0};
+  std::unique_ptr<port::ForwardClock> server_clock_;
   base::Random random_;
   port::MemoryStore memory_;
   std::unique_ptr<port::FaultyStore> faulty_;
@@ -90,7 +95,7 @@ class World {
   const std::shared_ptr<PlainLauncher> launcher_ = std::make_shared<PlainLauncher>();
   std::map<std::string, Script> scripts_;  // by "namespace/job"
   std::unique_ptr<loop::Loop> loop_;
-  base::Instant due_{0};
+  base::Instant due_{0};  // by the server's clock
 };
 
 }  // namespace pondage::sim
