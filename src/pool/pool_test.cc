@@ -158,6 +158,20 @@ TEST_F(PoolTest, ACheckpointWasSavedWhenItWasNamedFirst) {
   EXPECT_EQ(see(-1)->at, now_);
 }
 
+// Else a job that saves would be told to lose an hour, until the clock comes there again.
+TEST_F(PoolTest, ACheckpointOfAFurtherStepIsNewerWhateverTheClockWasSetTo) {
+  Step({Job(1, 1, 1)});
+  const auto see = [&](std::int64_t step, base::Millis clock) {
+    Step({CheckpointSeen{{1}, {step, now_ + clock, "ckpt"}}}, base::SecondsLong(8));
+    return *pool_.Find({1})->status.checkpoint;
+  };
+  EXPECT_EQ(see(600, base::Millis{0}).step, 600);
+  const job::Checkpoint later = see(700, base::SecondsLong(-3600));
+  EXPECT_EQ(later.step, 700);
+  EXPECT_EQ(later.at, now_);
+  EXPECT_EQ(see(650, base::SecondsLong(-3600)), later) << "an older one, told late";
+}
+
 TEST_F(PoolTest, ALaterAttemptThatReachesTheSameStepSavesItAnew) {
   Step({Job(1, 1, 1)});
   Step({ReplicaStarted{Worker(1, 0), now_}, CheckpointSeen{{1}, {600, now_, "ckpt"}}});

@@ -1,5 +1,6 @@
 // Takes facts: what each of them changes in the pool's memory. Nothing is decided here.
 #include <algorithm>
+#include <utility>
 
 #include "base/assert.h"
 #include "pool/pool.h"
@@ -193,11 +194,17 @@ void Taker::operator()(const CheckpointSeen& fact) {
   if (found == pool_.jobs_.end()) return;
   job::Status& status = found->second.status;
   std::optional<job::Checkpoint>& newest = status.checkpoint;
-  if (newest && newest->at > fact.checkpoint.at) return;
+  job::Checkpoint seen = fact.checkpoint;
+  // Its stamp is the wall's, whose clock may have been set back: a further step was saved later.
+  const bool further = newest && newest->step >= 0 && seen.step > newest->step;
+  if (newest && newest->at > seen.at) {
+    if (!further) return;
+    seen.at = std::max(now_, newest->at);
+  }
   // The training names its last checkpoint in every report: it was saved when it was named first.
   const bool of_this_attempt = newest && (!status.bound || newest->at >= *status.bound);
-  if (of_this_attempt && newest->step >= 0 && newest->step == fact.checkpoint.step) return;
-  newest = fact.checkpoint;
+  if (of_this_attempt && newest->step >= 0 && newest->step == seen.step) return;
+  newest = std::move(seen);
   pool_.Touch(fact.job);
 }
 
