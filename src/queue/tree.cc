@@ -99,6 +99,7 @@ void Tree::Charge(std::string_view leaf, base::MilliGpu amount) {
 
 void Tree::Refund(std::string_view leaf, base::MilliGpu amount) {
   REQUIRE(amount.value >= 0);
+  if (amount.value == 0) return;  // a removed queue that only such jobs used may be gone
   const auto found = entries_.find(leaf);
   REQUIRE(found != entries_.end());
   REQUIRE(found->second.own >= amount);
@@ -119,6 +120,7 @@ void Tree::Charge(std::string_view leaf, const std::string& user, base::MilliGpu
 void Tree::Refund(std::string_view leaf, const std::string& user, base::MilliGpu amount,
                   base::Instant now) {
   const auto found = entries_.find(leaf);
+  if (amount.value == 0 && found == entries_.end()) return;
   REQUIRE(found != entries_.end());
   found->second.users[user].Change(base::MilliGpu{} - amount, now, decay_);
   Refund(leaf, amount);

@@ -80,6 +80,17 @@ TEST(Tree, UnknownParentsAndCyclesHangFromTheRoot) {
 }
 
 // Kueue #5937: the sums above a deleted queue count its jobs until they end.
+TEST(Tree, AJobWithoutGpusOutlivesItsRemovedQueue) {
+  Tree tree;
+  tree.Put({.name = "q"});
+  tree.Charge("q", {0});
+  tree.Charge("q", "ann", {0}, base::Instant{0});
+  tree.Remove("q");
+  tree.Refund("q", "ann", {0}, base::Instant{1});
+  tree.Refund("q", {0});
+  EXPECT_EQ(tree.Used("q"), base::MilliGpu{});
+}
+
 TEST(Tree, ARemovedQueueStaysWhileItsJobsRun) {
   Tree tree;
   tree.Put(Queue("p", "", 20));
