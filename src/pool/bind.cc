@@ -70,10 +70,6 @@ void Pool::Bind(JobView& job, const plan::Placement& placement, base::Instant no
 void Pool::Hold(const JobView& job, const job::Replica& replica, base::Instant now) {
   REQUIRE(replica.grant.has_value());
   const fleet::Grant& grant = *replica.grant;
-  if (queues().Find(job.spec.queue) ==
-      nullptr) {  // deleted while its jobs ran, seen after a restart
-    planner_->PutQueue({.name = job.spec.queue, .closed = true});
-  }
   ExpectNode(grant);
   planner_->Bind(HoldingOf(job), grant, now);
   if (replica.port != 0) ports_.insert(replica.port);
