@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "job/topology.h"
 #include "pool/pool.h"
 
 namespace pondage::pool {
@@ -95,21 +96,25 @@ void CheckGang(const JobView& job, Broken& broken) {
   }
 }
 
-// L2: two replicas never share an address, and nobody that a bound job's TF_CONFIG names lacks one.
+// L2: two replicas never share an address, and of a bound job nobody whose address another may have
+// read in TF_CONFIG lacks one: a dynamic worker that failed and is not run again is no peer, and
+// one that was alone knows of no other until the first is placed beside it.
 void CheckPorts(const Pool& pool, Broken& broken) {
   std::set<int> ports;
   for (const auto& [id, job] : pool.jobs()) {
-    const bool bound = job.status.stage == job::Stage::kBound && job.spec.TotalReplicas() > 1;
+    std::vector<const job::Replica*> peers;
     for (const job::Replica& replica : job.status.replicas) {
       if (replica.port != 0 && !ports.insert(replica.port).second) {
         broken.push_back(fmt::format("L2: port {} belongs to two replicas", replica.port));
       }
-      const auto role = job.spec.roles.find(replica.role);
-      const bool named = role != job.spec.roles.end() && replica.index < role->second.replicas;
-      if (bound && named && replica.present && replica.port == 0 && !replica.restart_at) {
-        broken.push_back(fmt::format("L2: {} {}-{} has no port", job.identity.Path(),
-                                     job::RoleLabel(replica.role), replica.index));
-      }
+      const bool counts = replica.present && (replica.alive || replica.completed);
+      if (counts && !job::IsSurplus(job.spec, replica)) peers.push_back(&replica);
+    }
+    if (job.status.stage != job::Stage::kBound || peers.size() < 2) continue;
+    for (const job::Replica* peer : peers) {
+      if (peer->port != 0) continue;
+      broken.push_back(fmt::format("L2: {} {}-{} has no port", job.identity.Path(),
+                                   job::RoleLabel(peer->role), peer->index));
     }
   }
 }

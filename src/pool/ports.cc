@@ -13,11 +13,10 @@ namespace {
 // So long nobody is offered a port that somebody outside the pool was found to listen on.
 constexpr base::Millis kStrangersTurn{600'000};
 
-// Finished before this bind, and known to the others by its address all the same.
-bool IsRemembered(const job::Spec& spec, const job::Replica& replica) {
+// Named to the others by an address it has not: it finished before this bind, or was alone so far.
+bool LacksAddress(const job::Spec& spec, const job::Replica& replica) {
   const auto role = spec.roles.find(replica.role);
-  return replica.port == 0 && !replica.grant && role != spec.roles.end() &&
-         replica.index < role->second.replicas;
+  return replica.port == 0 && role != spec.roles.end() && replica.index < role->second.replicas;
 }
 
 }  // namespace
@@ -30,7 +29,7 @@ std::size_t Pool::PortsWanted(const JobView& job) const {
   for (const job::Replica& replica : job.status.replicas) {
     const bool member =
         std::ranges::find(members, std::pair(replica.role, replica.index)) != members.end();
-    if (!member && IsRemembered(job.spec, replica)) ++wanted;
+    if (!member && LacksAddress(job.spec, replica)) ++wanted;
   }
   return wanted;
 }
@@ -58,7 +57,7 @@ std::optional<std::vector<int>> Pool::TakePorts(const JobView& job, std::size_t 
 void Pool::GivePorts(JobView& job, std::span<const int> ports) {
   for (job::Replica& replica : job.status.replicas) {
     if (ports.empty()) return;
-    if (!IsRemembered(job.spec, replica)) continue;
+    if (!LacksAddress(job.spec, replica)) continue;
     replica.port = ports.front();
     ports_.insert(replica.port);
     ports = ports.subspan(1);
