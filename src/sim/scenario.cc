@@ -76,6 +76,8 @@ class Player {
       world_.Pass(Length(line.words.at(0)));
     } else if (line.verb == "show") {
       Show(line);
+    } else if (line.verb == "addresses") {
+      Addresses(line.words.at(0));
     } else if (line.verb == "conditions") {
       Conditions(line.words.at(0));
     } else {
@@ -103,6 +105,12 @@ class Player {
       Say(world_.Delete("pods", name));
     } else if (line.verb == "delete-node") {
       Say(world_.Delete("nodes", name));
+    } else if (line.verb == "delete-queue") {
+      Say(world_.Delete("queues.pondage.dev", name));
+    } else if (line.verb == "cordon" || line.verb == "uncordon") {
+      Say(world_.Edit("nodes", name, [&line](boost::json::object& node) {
+        node["spec"].as_object()["unschedulable"] = line.verb == "cordon";
+      }));
     } else if (line.verb == "scale") {
       for (const auto& [role, count] : line.settings) {
         Scale(name, role, Number(count));
@@ -206,6 +214,19 @@ class Player {
     for (const std::string& name : line.words.empty() ? names_ : line.words) {
       seen_ += fmt::format("{:>5}  {}\n", Clock(), world_.Line(name));
     }
+  }
+
+  // Who has an address of its own for the others.
+  void Addresses(const std::string& name) {
+    seen_ += fmt::format("{:>5}  {}", Clock(), name);
+    for (const auto& [id, job] : world_.pool().jobs()) {
+      if (job.identity.name != name) continue;
+      for (const job::Replica& replica : job.status.replicas) {
+        seen_ += fmt::format("  {}-{} {}", job::RoleLabel(replica.role), replica.index,
+                             replica.port != 0 ? "has one" : "has none");
+      }
+    }
+    seen_ += "\n";
   }
 
   void Conditions(const std::string& name) {

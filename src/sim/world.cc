@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "manifest/charge.h"
 #include "manifest/kinds.h"
 #include "manifest/object.h"
 #include "manifest/pod.h"
@@ -46,6 +47,9 @@ boost::json::object ManifestOf(const JobPlan& plan, base::Instant now) {
   if (!gang.empty()) policy["schedulingPolicy"] = std::move(gang);
   boost::json::object annotations;
   for (const auto& [key, value] : plan.annotations) annotations[key] = value;
+  boost::json::object spec{{"runPolicy", std::move(policy)}, {"tfReplicaSpecs", std::move(roles)}};
+  if (plan.dynamic_worker) spec["enableDynamicWorker"] = true;
+  if (plan.all_workers) spec["successPolicy"] = "AllWorkers";
   return {{"apiVersion", "kubeflow.org/v1"},
           {"kind", "TFJob"},
           {"metadata",
@@ -54,7 +58,14 @@ boost::json::object ManifestOf(const JobPlan& plan, base::Instant now) {
             {"uid", manifest::UidFrom(fmt::format("{} {}", plan.name, now.unix_ms))},
             {"creationTimestamp", manifest::FormatTime(now)},
             {"annotations", std::move(annotations)}}},
-          {"spec", {{"runPolicy", std::move(policy)}, {"tfReplicaSpecs", std::move(roles)}}}};
+          {"spec", std::move(spec)}};
+}
+
+// The key of an object in namespace "default" or in cluster scope, as its kind has it.
+port::Key KeyOf(const std::string& kind, const std::string& name) {
+  const auto known = std::ranges::find(manifest::Kinds(), kind, &manifest::Kind::storage);
+  REQUIRE(known != manifest::Kinds().end());
+  return {kind, known->namespaced ? "default" : "", name};
 }
 
 port::Change ChangeOf(const std::string& kind, const boost::json::object& object) {
@@ -127,8 +138,7 @@ base::Result<void> World::Apply(const JobPlan& plan) {
 }
 
 base::Result<void> World::Delete(const std::string& kind, const std::string& name) {
-  const std::string space = kind == "nodes" ? "" : "default";
-  return Write({.op = port::Write::Op::kDelete, .change = {.key = {kind, space, name}}});
+  return Write({.op = port::Write::Op::kDelete, .change = {.key = KeyOf(kind, name)}});
 }
 
 base::Result<void> World::SetSuspend(const std::string& job, bool suspend) {
@@ -146,7 +156,7 @@ base::Result<void> World::SetReplicas(const std::string& job, base::Role role, i
 
 base::Result<void> World::Edit(const std::string& kind, const std::string& name,
                                const std::function<void(boost::json::object&)>& edit) {
-  TRY(const port::Object old, memory_.Get({kind, "default", name}));
+  TRY(const port::Object old, memory_.Get(KeyOf(kind, name)));
   TRY(boost::json::value value, manifest::ParseJson(*old.body));
   edit(value.as_object());
   return Write({.op = port::Write::Op::kReplace,
@@ -217,8 +227,7 @@ void World::Pass(base::Millis length, const std::function<void()>& each) {
 
 std::optional<boost::json::object> World::Stored(const std::string& kind,
                                                  const std::string& name) const {
-  auto object = memory_.Get({kind, "default", name});
-  if (!object) object = memory_.Get({kind, "", name});
+  const auto object = memory_.Get(KeyOf(kind, name));
   if (!object) return std::nullopt;
   auto value = manifest::ParseJson(*object->body);
   return value ? std::optional(std::move(value->as_object())) : std::nullopt;
@@ -259,6 +268,17 @@ std::vector<std::string> World::BrokenLaws() const {
     if (times > 1) broken.push_back("started twice: " + start);
   }
   return broken;
+}
+
+std::vector<ledger::Entry> World::Charges() const {
+  std::vector<ledger::Entry> charges;
+  const auto lines = memory_.Records("ledger", 0, 1'000'000);
+  for (const std::string& line : *lines) {
+    auto entry = manifest::DecodeCharge(line);
+    REQUIRE(entry.has_value());
+    charges.push_back(std::move(*entry));
+  }
+  return charges;
 }
 
 std::string World::Everything() const {

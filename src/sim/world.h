@@ -14,6 +14,7 @@
 
 #include "base/random.h"
 #include "fleet/node.h"
+#include "ledger/ledger.h"
 #include "loop/loop.h"
 #include "port/clock.h"
 #include "port/faulty_store.h"
@@ -36,6 +37,8 @@ struct JobPlan {
   std::map<std::string, std::string> annotations;
   std::int64_t grace_s = 30;
   bool suspend = false;
+  bool dynamic_worker = false;
+  bool all_workers = false;  // successPolicy AllWorkers
   Script script;
 };
 
@@ -50,6 +53,9 @@ class World {
   base::Result<void> Delete(const std::string& kind, const std::string& name);
   base::Result<void> SetSuspend(const std::string& job, bool suspend);
   base::Result<void> SetReplicas(const std::string& job, base::Role role, int replicas);
+  // Changes an object as it is stored, as a client's update does.
+  base::Result<void> Edit(const std::string& kind, const std::string& name,
+                          const std::function<void(boost::json::object&)>& edit);
   bool Strike(const std::string& job, const std::string& replica, int code);
   void CrashServer();  // the loop goes, programs stay; a new loop loads and adopts
   void LosePower();    // programs go too
@@ -68,6 +74,8 @@ class World {
   base::Instant NextEvent() const;
 
   const pool::Pool& pool() const { return loop_->pool(); }
+  // Whether what the pool holds is what is stored: not after a commit that failed.
+  bool IsStored() const { return loop_->loaded(); }
   const Machine& machine() const { return machine_; }
   // An object of namespace "default" (or cluster scope) as stored.
   std::optional<boost::json::object> Stored(const std::string& kind, const std::string& name) const;
@@ -75,6 +83,8 @@ class World {
   std::string Line(const std::string& job) const;
   // Broken laws of pool and machine together; empty when all hold.
   std::vector<std::string> BrokenLaws() const;
+  // What the ledger says, oldest first: closed charges.
+  std::vector<ledger::Entry> Charges() const;
   // Every object and ledger line: two runs of one seed must agree to the byte.
   std::string Everything() const;
 
@@ -82,8 +92,6 @@ class World {
   void MakeLoop();
   void Turn();
   base::Result<void> Write(port::Write write);
-  base::Result<void> Edit(const std::string& kind, const std::string& name,
-                          const std::function<void(boost::json::object&)>& edit);
 
   port::ManualClock clock_;  // true time
   base::Millis wall_ahead_{0};

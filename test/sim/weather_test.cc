@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 
+#include "chronicle.h"
 #include "sim/world.h"
 
 namespace pondage::sim {
@@ -16,7 +17,8 @@ constexpr base::Role kWorker = base::Role::kWorker;
 
 class Weather {
  public:
-  explicit Weather(std::uint64_t seed, bool faulty) : dice_(seed), world_(seed, faulty) {
+  explicit Weather(std::uint64_t seed, bool faulty)
+      : dice_(seed), faulty_(faulty), sets_clock_(seed % 4 == 0), world_(seed, faulty) {
     world_.HamperStarts(
         [this] { return base::Millis{dice_.OneIn(3) ? dice_.Between(1, 150'000) : 0}; });
     SeeNode();
@@ -27,7 +29,7 @@ class Weather {
 
   // Plays the whole story; gives everything that was stored.
   std::string Play() {
-    for (int act = 0; act < 60; ++act) {
+    for (int act = 0; act < 80; ++act) {
       Happen();
       world_.Pass({dice_.Between(0, 20'000)}, [this] {
         CheckLaws();
@@ -35,6 +37,7 @@ class Weather {
         if (dice_.OneIn(40)) world_.CrashServer();
       });
       CheckLaws();
+      if (!faulty_ && !sets_clock_ && dice_.OneIn(5)) CheckRestart();
     }
     ClearUp();
     return world_.Everything();
@@ -44,6 +47,53 @@ class Weather {
   void CheckLaws() {
     if (testing::Test::HasFailure()) return;
     for (const std::string& broken : world_.BrokenLaws()) ADD_FAILURE() << broken;
+    for (const std::string& broken : chronicle_.See(world_)) ADD_FAILURE() << broken;
+    if (testing::Test::HasFailure() && std::getenv("PONDAGE_TELL") != nullptr) {
+      for (const std::string& name : names_) {
+        if (const auto job = world_.Stored("tfjobs.kubeflow.org", name)) {
+          fmt::print("{}\n", boost::json::serialize(*job));
+        }
+      }
+    }
+  }
+
+  // A restart of a server that has nothing to do changes nothing of any job: all that it needs is
+  // stored. Why a job waits may be told anew, and what was being prepared begins again.
+  void CheckRestart() {
+    SeeNode();
+    world_.Pass({0});
+    const auto before = Statuses();
+    std::map<std::string, std::string> said;
+    for (const auto& [id, job] : world_.pool().jobs()) {
+      said[job.identity.name] = world_.Line(job.identity.name);
+    }
+    world_.CrashServer();
+    SeeNode();
+    world_.Pass({0});
+    const auto after = Statuses();
+    for (const auto& [name, status] : before) {
+      const auto same = after.find(name);
+      if (same == after.end() || same->second == status) continue;
+      ADD_FAILURE() << "a restart changed " << name << "\n  from " << status << "\n  to   "
+                    << same->second << "\n  which had said " << said.at(name);
+      return;
+    }
+    CheckLaws();
+  }
+
+  std::map<std::string, std::string> Statuses() const {
+    std::map<std::string, std::string> statuses;
+    for (const auto& [id, job] : world_.pool().jobs()) {
+      const bool prepared = std::ranges::none_of(job.status.replicas, [](const auto& replica) {
+        return replica.alive && !replica.started;
+      });
+      const auto stored = world_.Stored("tfjobs.kubeflow.org", job.identity.name);
+      if (!prepared || !stored) continue;
+      boost::json::object status = stored->at("status").as_object();
+      if (auto* ours = status.if_contains("pondage")) ours->as_object().erase("reason");
+      statuses[job.identity.name] = boost::json::serialize(status);
+    }
+    return statuses;
   }
 
   void SeeNode() {
@@ -55,7 +105,7 @@ class Weather {
   void Settle() { world_.Pass(base::Millis{0}); }
 
   void Happen() {
-    switch (dice_.Below(11)) {
+    switch (dice_.Below(17)) {
       case 0:
       case 1:
       case 2:
@@ -84,7 +134,60 @@ class Weather {
         if (dice_.OneIn(4)) Try(world_.Delete("nodes", "n1"));
         if (dice_.OneIn(2)) SeeNode();
         break;
+      case 11:
+      case 12:
+        Scale();
+        break;
+      case 13:
+        ApplyAgain();
+        break;
+      case 14:
+        EditQueue();
+        break;
+      case 15:
+        Cordon(dice_.OneIn(3));
+        break;
+      case 16:
+        if (sets_clock_) world_.SetClock({dice_.Between(-3'600'000, 3'600'000)});
+        break;
     }
+  }
+
+  void Scale() {
+    if (names_.empty()) return;
+    constexpr base::Role kRoles[] = {kWorker, kWorker, kWorker, base::Role::kPs};
+    const base::Role role = kRoles[dice_.Below(std::size(kRoles))];
+    const std::string job = SomeJob();
+    if (!plans_.at(job).replicas.contains(role)) return;
+    Try(world_.SetReplicas(job, role, static_cast<int>(dice_.Between(1, 4))));
+  }
+
+  // Deletes a job and hands it in again under its name, which may be taken for a while.
+  void ApplyAgain() {
+    if (names_.empty()) return;
+    const std::string name = SomeJob();
+    Try(world_.Delete("tfjobs.kubeflow.org", name));
+    if (dice_.OneIn(2)) world_.Pass({dice_.Between(0, 5'000)}, [this] { CheckLaws(); });
+    Try(world_.Apply(plans_.at(name)));
+  }
+
+  void EditQueue() {
+    if (dice_.OneIn(3)) {
+      Try(world_.Delete("queues.pondage.dev", "small"));
+    } else if (dice_.OneIn(2)) {
+      Try(world_.AddQueue("small", "", 1, 2));
+    } else {
+      const std::int64_t limit = dice_.Between(1, 4);
+      Try(world_.Edit("queues.pondage.dev", "small", [limit](boost::json::object& queue) {
+        queue["spec"].as_object()["limit"] = {{"nvidia.com/gpu", limit}};
+      }));
+    }
+  }
+
+  void Cordon(bool on) {
+    Try(world_.Edit("nodes", "n1", [on](boost::json::object& node) {
+      node["spec"].as_object()["unschedulable"] = on;
+    }));
   }
 
   // What people try may be refused: that is weather too.
@@ -116,6 +219,12 @@ class Weather {
     plan.script.says_hello = dice_.OneIn(2);
     plan.script.saves = plan.script.says_hello && dice_.OneIn(2);
     if (dice_.OneIn(4)) plan.annotations["pondage.dev/requeue-exit-code"] = "42";
+    if (dice_.OneIn(6)) plan.annotations["pondage.dev/restart-scope"] = "replica";
+    if (dice_.OneIn(6)) plan.annotations["pondage.dev/startup-timeout"] = "30s";
+    if (dice_.OneIn(6)) plan.min_available = dice_.Between(1, 5);
+    plan.dynamic_worker = dice_.OneIn(6);
+    plan.all_workers = dice_.OneIn(6);
+    plans_[plan.name] = plan;
     names_.push_back(plan.name);
     Try(world_.Apply(plan));
   }
@@ -145,6 +254,7 @@ class Weather {
   void ClearUp() {
     world_.FairWeather();
     SeeNode();
+    Cordon(false);
     world_.Pass(base::SecondsLong(10), [this] { CheckLaws(); });
     for (const std::string& name : names_) Try(world_.SetSuspend(name, false));
     world_.Pass(base::SecondsLong(7'200), [this] { CheckLaws(); });
@@ -157,6 +267,9 @@ class Weather {
     for (const std::string& name : names_) Try(world_.Delete("tfjobs.kubeflow.org", name));
     world_.Pass(base::SecondsLong(3'600), [this] { CheckLaws(); });
     EXPECT_TRUE(world_.machine().Alive().empty()) << "a program outlived its job";
+    if (!sets_clock_) {
+      for (const std::string& broken : Chronicle::Capacity(world_, 4'000)) ADD_FAILURE() << broken;
+    }
     for (const auto& [id, job] : world_.pool().jobs()) {
       ADD_FAILURE() << "a deleted job is remembered: " << world_.Line(job.identity.name);
     }
@@ -172,8 +285,12 @@ class Weather {
   }
 
   base::Random dice_;
+  const bool faulty_;
+  const bool sets_clock_;
   World world_;
+  Chronicle chronicle_;
   std::vector<std::string> names_;
+  std::map<std::string, JobPlan> plans_;
 };
 
 int FirstSeed() {
