@@ -64,7 +64,10 @@ void Planner::Expect(const std::vector<Typical>& typical) {
 
 void Planner::PutAsk(Ask ask) {
   const base::JobId job = ask.job;
-  if (const Waiter* known = line_.Find(job); known != nullptr && known->ask == ask) return;
+  // One that was given what it asked may ask the same again: for the next member it lacks.
+  const bool again = expected_.erase(job) > 0;
+  const Waiter* known = line_.Find(job);
+  if (known != nullptr && known->ask == ask && !again) return;
   const ShapeId shape = ground_.Number(ShapeOf(ask));
   const Waiter* before = line_.Find(job);
   if (before != nullptr && before->shape != shape) {

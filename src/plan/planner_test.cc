@@ -265,6 +265,24 @@ TEST(Planner, WithoutNewsItDoesNotWalk) {
   EXPECT_EQ(planner.Cycle({30}).start.size(), 1u);
 }
 
+// A job that runs in part asks for its next member, which asks for no more than the one before it.
+TEST(Planner, WhoWasGivenWhatItAskedMayAskTheSameAgain) {
+  Planner planner;
+  planner.PutQueue({.name = "default"});
+  planner.SeeNode({.name = "n", .cpu = {8'000}, .memory = {1 << 30}, .gpus = {{}, {}}});
+  for (const int gpus : {0, 1}) {
+    Ask ask{.job = {gpus + 1}, .queue = "default"};
+    ask.groups.push_back({base::Role::kWorker, 1, {.gpus = gpus}});
+    for (const char* const time : {"the first", "the second"}) {
+      planner.PutAsk(ask);
+      const plan::Plan plan = planner.Cycle(Instant{0});
+      ASSERT_EQ(plan.start.size(), 1u) << time << " with " << gpus << " GPUs";
+      planner.Bind({.job = ask.job, .queue = "default"}, plan.start[0].grants[0], Instant{0});
+    }
+    planner.DropAsk(ask.job);
+  }
+}
+
 TEST(Planner, APreviewLeavesNoTrace) {
   Planner planner({.size = Size::kNone});
   OneMachine(planner, 2);
