@@ -25,7 +25,7 @@ class NodeSet {
   bool Has(std::size_t node) const { return (words_[node / 64] >> node % 64 & 1) != 0; }
   void Add(const NodeSet& other);
   void Cut(const NodeSet& other);  // to what is in both
-  bool operator==(const NodeSet&) const = default;
+  auto operator<=>(const NodeSet&) const = default;
   std::vector<std::uint64_t>& words() { return words_; }
   const std::vector<std::uint64_t>& words() const { return words_; }
 

@@ -26,16 +26,9 @@ void WriteQuota(const queue::Over& over, Refusal& refusal) {
   refusal.limit = over.limit.value / 1000;  // a limit's fraction serves no whole GPU
 }
 
-bool Overlap(const std::vector<bool>& a, const std::vector<bool>& b) {
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i] && b[i]) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
-Explainer::Explainer(Desk desk, base::Instant now) : desk_(desk), now_(now) {
+Explainer::Explainer(Desk desk, base::Instant now) : desk_(desk), now_(now), reaches_(desk.ground) {
   FindKeepers();
 }
 
@@ -53,7 +46,7 @@ Refusal Explainer::Explain(const Waiter& waiter) {
   if (refusal.constraint != Constraint::kLimit && reservation != desk_.reservations.end()) {
     refusal.start_latest = reservation->second.at;
   }
-  NameAhead(waiter, known.pool, refusal);
+  NameAhead(waiter, known.reach, refusal);
   NameOutage(refusal);
   return refusal;
 }
@@ -76,27 +69,23 @@ void Explainer::NameOutage(Refusal& refusal) const {
 // Jobs with a reservation keep exact GPUs; closed cohorts keep what they could use, or room under a
 // limit.
 void Explainer::FindKeepers() {
-  for (const auto& [key, bucket] : desk_.line.buckets()) {
-    for (const auto& [cohort_key, cohort] : bucket.cohorts) {
-      Keeper reserved{&cohort, 0, 0, {}, true};
-      while (reserved.to < cohort.jobs.size()) {
-        const auto slot = desk_.reservations.find(cohort.jobs[reserved.to].second);
-        if (slot == desk_.reservations.end()) break;
-        reserved.starts = std::min(reserved.starts.value_or(base::kNever), slot->second.at);
-        ++reserved.to;
-      }
-      Keeper rest{&cohort, reserved.to, cohort.jobs.size(), {}, false};
-      if (!cohort.keeps.level.empty()) for_quota_[cohort.keeps.level].push_back(rest);
-      if (reserved.to == 0 && !cohort.keeps.room) continue;
-      const Form& form = desk_.ground.Of(cohort.key.shape);
-      Pool pool = PoolOf(*form.shape);
-      const bool amounts =
-          reserved.to > 0 && (TotalMilliCpu(*form.shape) > 0 || TotalBytes(*form.shape) > 0);
-      if (!cohort.keeps.whole && !amounts) pool.machines.assign(pool.machines.size(), false);
-      std::vector<Keeper>& keepers = for_room_[pool];
-      if (reserved.to > 0) keepers.push_back(reserved);
-      if (cohort.keeps.room && rest.from < rest.to) keepers.push_back(rest);
+  for (const Waiter* waiter : desk_.line.InOrder()) {
+    const Keeps& keeps = waiter->cohort->keeps;
+    Keeper keeper{.place = waiter->place, .job = waiter->ask.job};
+    if (const auto slot = desk_.reservations.find(keeper.job); slot != desk_.reservations.end()) {
+      keeper.starts = slot->second.at;
+    } else if (!keeps.level.empty()) {
+      keeper.quota = &keeps.level;
     }
+    keeper.room = keeper.starts || keeps.room;
+    if (!keeper.room && keeper.quota == nullptr) continue;
+    if (keeper.room) {
+      const Form& form = FormOf(*waiter);
+      const bool amounts = TotalMilliCpu(*form.shape) > 0 || TotalBytes(*form.shape) > 0;
+      keeper.reach = ReachOf(*waiter);
+      keeper.machines = keeps.whole || (keeper.starts && amounts);
+    }
+    keepers_.push_back(keeper);
   }
 }
 
@@ -207,8 +196,13 @@ std::optional<Refusal> Explainer::OverUserLimit(const Waiter& waiter) {
 const Explainer::Known& Explainer::OfShape(const Waiter& waiter) {
   const auto known = of_shape_.find(waiter.shape);
   if (known != of_shape_.end()) return known->second;
-  return of_shape_.emplace(waiter.shape, Known{OfFleet(waiter), PoolOf(*FormOf(waiter).shape)})
-      .first->second;
+  return of_shape_.emplace(waiter.shape, Known{OfFleet(waiter), ReachOf(waiter)}).first->second;
+}
+
+ReachId Explainer::ReachOf(const Waiter& waiter) {
+  const auto [known, is_new] = reach_of_.try_emplace(waiter.shape, 0);
+  if (is_new) known->second = reaches_.Of(FormOf(waiter));
+  return known->second;
 }
 
 Refusal Explainer::OfFleet(const Waiter& waiter) {
@@ -330,24 +324,6 @@ Refusal Explainer::NoRoom(const Waiter& waiter) {
   return refusal;
 }
 
-Explainer::Pool Explainer::PoolOf(const Shape& shape) const {
-  Pool pool;
-  for (std::size_t i = 0; i < desk_.ground.nodes(); ++i) {
-    const fleet::Node& node = desk_.ground.place(i).node;
-    std::vector<const fleet::Demand*> possible;
-    for (const Part& part : shape.parts) {
-      if (fleet::CouldFit(node, part.demand)) possible.push_back(&part.demand);
-    }
-    pool.machines.push_back(!possible.empty());
-    for (const fleet::Gpu& gpu : node.gpus) {
-      pool.gpus.push_back(std::ranges::any_of(possible, [&](const fleet::Demand* demand) {
-        return (demand->gpus > 0 || demand->IsPart()) && fleet::IsOfType(gpu, *demand);
-      }));
-    }
-  }
-  return pool;
-}
-
 void Explainer::NameHolders(const std::map<base::JobId, std::int64_t>& amounts,
                             Refusal& refusal) const {
   std::vector<std::pair<std::int64_t, base::JobId>> most;
@@ -364,50 +340,45 @@ void Explainer::NameHolders(const std::map<base::JobId, std::int64_t>& amounts,
   }
 }
 
-std::vector<const Explainer::Keeper*> Explainer::Ahead(const Waiter& waiter,
-                                                       const Pool& pool) const {
-  std::vector<const Keeper*> ahead;
-  const auto add = [&](const std::vector<Keeper>& keepers) {
-    for (const Keeper& keeper : keepers) ahead.push_back(&keeper);
-  };
-  for (const auto& [kept, keepers] : for_room_) {
-    if (Overlap(kept.gpus, pool.gpus) || Overlap(kept.machines, pool.machines)) add(keepers);
+const std::vector<Explainer::Before>& Explainer::InTheWayOf(const Waiter& waiter, ReachId reach) {
+  const std::string& queue = FormOf(waiter).gpus > 0 ? waiter.ask.queue : "";
+  const auto [known, is_new] = in_the_way_.try_emplace({reach, queue});
+  std::vector<Before>& before = known->second;
+  if (!is_new) return before;
+  const std::vector<std::string_view> path = desk_.queues.PathUp(queue);
+  base::Instant first_start = base::kNever;
+  bool all_start = true;
+  for (const Keeper& keeper : keepers_) {
+    bool is = keeper.quota != nullptr && std::ranges::find(path, *keeper.quota) != path.end();
+    if (keeper.room) {
+      const Reaches::Shared shared = reaches_.SharedBy(keeper.reach, reach);
+      is |= shared.gpus || (keeper.machines && shared.machines);
+    }
+    if (!is) continue;
+    first_start = std::min(first_start, keeper.starts.value_or(base::kNever));
+    all_start &= keeper.starts.has_value();
+    before.push_back({keeper.place, keeper.job, first_start, all_start});
   }
-  if (TotalGpus(*desk_.ground.Of(waiter.shape).shape) == 0) return ahead;
-  for (const std::string_view level : desk_.queues.PathUp(waiter.ask.queue)) {
-    const auto keepers = for_quota_.find(std::string(level));
-    if (keepers != for_quota_.end()) add(keepers->second);
-  }
-  return ahead;
+  return before;
 }
 
-void Explainer::NameAhead(const Waiter& waiter, const Pool& pool, Refusal& refusal) const {
-  const Line& line = desk_.line;
-  std::vector<base::JobId> first;
-  base::Instant starts = base::kNever;
-  bool foreseeable = true;
-  for (const Keeper* keeper : Ahead(waiter, pool)) {
-    const std::size_t count =
-        line.CountBefore(*keeper->cohort, keeper->from, keeper->to, waiter.ask.job);
-    if (count == 0) continue;
-    refusal.ahead_count += static_cast<int>(count);
-    for (std::size_t i = 0; i < std::min<std::size_t>(3, count); ++i) {
-      first.push_back(keeper->cohort->jobs[keeper->from + i].second);
-    }
-    foreseeable &= keeper->all_start;
-    starts = std::min(starts, keeper->starts.value_or(base::kNever));
-  }
-  std::ranges::sort(first, [&](base::JobId a, base::JobId b) { return line.IsBefore(a, b); });
-  for (std::size_t i = 0; i < std::min<std::size_t>(3, first.size()); ++i) {
-    refusal.ahead.push_back(first[i]);
+void Explainer::NameAhead(const Waiter& waiter, ReachId reach, Refusal& refusal) {
+  const std::vector<Before>& all = InTheWayOf(waiter, reach);
+  const auto end = std::ranges::lower_bound(all, waiter.place, {}, &Before::place);
+  if (end == all.begin()) return;
+  const Before& last = *(end - 1);
+  refusal.ahead_count = static_cast<int>(end - all.begin());
+  for (auto job = all.begin(); job != end && refusal.ahead.size() < 3; ++job) {
+    refusal.ahead.push_back(job->job);
   }
   const queue::Spec* spec = desk_.queues.Find(waiter.ask.queue);
   const bool strict = spec != nullptr && spec->order == queue::Order::kStrict;
-  if (refusal.constraint != Constraint::kOrder || first.empty() || !foreseeable || strict) return;
+  if (refusal.constraint != Constraint::kOrder || !last.all_start || strict) return;
   refusal.constraint = Constraint::kReserved;
   refusal.id = "PND-Q021";
-  refusal.until = starts;
-  const std::int64_t seconds = (starts - now_).value / 1000;  // the rest of a second is left unused
+  refusal.until = last.first_start;
+  const std::int64_t seconds =
+      (last.first_start - now_).value / 1000;  // the rest of a second is left unused
   if (seconds > 0) refusal.help = "time=" + std::to_string(seconds);
 }
 

@@ -14,6 +14,7 @@
 
 #include "plan/cycle.h"
 #include "plan/plan.h"
+#include "plan/reach.h"
 
 namespace pondage::plan {
 
@@ -24,49 +25,55 @@ class Explainer {
   Refusal Explain(const Waiter& waiter);
 
  private:
-  // What a gang could use, of all machines and GPUs.
-  struct Pool {
-    std::vector<bool> gpus;
-    std::vector<bool> machines;
-    auto operator<=>(const Pool&) const = default;
-  };
   struct Known {  // of one shape
     Refusal refusal;
-    Pool pool;
+    ReachId reach = 0;
   };
-  // Jobs of one cohort that keep something from later ones.
+  // A waiting job that keeps something from later ones.
   struct Keeper {
-    const Cohort* cohort = nullptr;
-    std::size_t from = 0;
-    std::size_t to = 0;
-    std::optional<base::Instant> starts;  // the first of them
-    bool all_start = false;               // it is known when each of them starts
+    std::size_t place = 0;  // in the order of the line
+    base::JobId job;
+    ReachId reach = 0;
+    bool room = false;                    // GPUs it could use
+    bool machines = false;                // ... and all else on those machines
+    const std::string* quota = nullptr;   // room under the limit of this queue
+    std::optional<base::Instant> starts;  // none: nobody can tell
+  };
+  // One that is in somebody's way, and what is known of it and those before it.
+  struct Before {
+    std::size_t place = 0;
+    base::JobId job;
+    base::Instant first_start;
+    bool all_start = true;
   };
 
   std::optional<Refusal> Unready(const Waiter& waiter);
   std::optional<Refusal> OverLimit(const Waiter& waiter);
   std::optional<Refusal> OverUserLimit(const Waiter& waiter);
   const Known& OfShape(const Waiter& waiter);
+  ReachId ReachOf(const Waiter& waiter);
   Refusal OfFleet(const Waiter& waiter);
   Refusal Never(const Waiter& waiter);
   std::optional<Refusal> Scattered(const Waiter& waiter, fleet::View& view, Constraint constraint,
                                    const char* id);
   Refusal Unhealthy(const Waiter& waiter);
   Refusal NoRoom(const Waiter& waiter);
-  Pool PoolOf(const Shape& shape) const;
   void NameHolders(const std::map<base::JobId, std::int64_t>& amounts, Refusal& refusal) const;
   void FindKeepers();
-  std::vector<const Keeper*> Ahead(const Waiter& waiter, const Pool& pool) const;
+  const std::vector<Before>& InTheWayOf(const Waiter& waiter, ReachId reach);
   void NameOutage(Refusal& refusal) const;
-  void NameAhead(const Waiter& waiter, const Pool& pool, Refusal& refusal) const;
+  void NameAhead(const Waiter& waiter, ReachId reach, Refusal& refusal);
 
   const Form& FormOf(const Waiter& waiter) { return desk_.ground.Of(waiter.shape); }
 
   Desk desk_;
   base::Instant now_;
   std::map<ShapeId, Known> of_shape_;
-  std::map<Pool, std::vector<Keeper>> for_room_;          // who waits for it
-  std::map<std::string, std::vector<Keeper>> for_quota_;  // by the level that is full
+  Reaches reaches_;
+  std::map<ShapeId, ReachId> reach_of_;
+  std::vector<Keeper> keepers_;  // in the order of the line
+  // By what a gang could use, and its queue; without GPUs: none.
+  std::map<std::pair<ReachId, std::string>, std::vector<Before>> in_the_way_;
 };
 
 }  // namespace pondage::plan

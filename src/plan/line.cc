@@ -15,7 +15,7 @@ bool IsLater(const Cohort* a, const Cohort* b) {
 }
 
 bool StandsLater(const Bucket* a, const Bucket* b) {
-  const auto order = a->ranks.back() <=> b->ranks.back();
+  const auto order = a->stands.back().rank <=> b->stands.back().rank;
   return order != 0 ? order > 0 : a->heap.front()->turn > b->heap.front()->turn;
 }
 
@@ -28,6 +28,7 @@ std::strong_ordering Share::operator<=>(const Share& other) const {
 
 void Line::Put(Ask ask, ShapeId shape) {
   Drop(ask.job);
+  order_.clear();
   Waiter waiter{std::move(ask), shape, nullptr};
   const Ask& put = waiter.ask;
   if (!put.held && !put.lack && put.missing == 0) {
@@ -51,6 +52,7 @@ void Line::Put(Ask ask, ShapeId shape) {
 void Line::Drop(base::JobId job) {
   const auto found = waiters_.find(job);
   if (found == waiters_.end()) return;
+  order_.clear();
   if (Cohort* cohort = found->second.cohort; cohort != nullptr) {
     const std::pair place(found->second.ask.arrived, job);
     const auto at = std::ranges::lower_bound(cohort->jobs, place);
@@ -72,6 +74,7 @@ void Line::Begin(Ground& ground, const queue::Tree& queues, base::Instant now) {
   ground_ = &ground;
   queues_ = &queues;
   now_ = now;
+  order_.clear();
   levels_.clear();
   users_.clear();
   paths_.clear();
@@ -98,7 +101,7 @@ void Line::Begin(Ground& ground, const queue::Tree& queues, base::Instant now) {
                        : queues.HeldBy(key.queue, key.user).value * ahead;
     const queue::Spec* spec = queues.Find(key.queue);
     bucket.sized = spec == nullptr || spec->order == queue::Order::kFair;
-    bucket.ranks.clear();
+    bucket.stands.clear();
     bucket.heap.clear();
     for (auto& [cohort_key, cohort] : bucket.cohorts) {
       cohort.next = 0;
@@ -109,7 +112,7 @@ void Line::Begin(Ground& ground, const queue::Tree& queues, base::Instant now) {
       bucket.heap.push_back(&cohort);
     }
     std::ranges::make_heap(bucket.heap, IsLater);
-    bucket.ranks.push_back(RankOf(bucket));
+    Stands(bucket, RankOf(bucket));
     heap_.push_back(&bucket);
   }
   std::ranges::make_heap(heap_, StandsLater);
@@ -122,11 +125,8 @@ Cohort* Line::Next() {
     Cohort* cohort = bucket.heap.front();
     if (RestOf(*cohort) == cohort->turn.rest) {
       Rank rank = RankOf(bucket);
-      if (rank == bucket.ranks.back()) {
-        cohort->rank = bucket.ranks.size() - 1;
-        return cohort;
-      }
-      bucket.ranks.push_back(std::move(rank));
+      if (rank == bucket.stands.back().rank) return cohort;
+      Stands(bucket, std::move(rank));
     }
     std::ranges::pop_heap(heap_, StandsLater);
     heap_.pop_back();
@@ -147,7 +147,11 @@ void Line::Sink(Bucket& bucket) {
     std::ranges::push_heap(bucket.heap, IsLater);
   }
   Rank rank = RankOf(bucket);
-  if (rank != bucket.ranks.back()) bucket.ranks.push_back(std::move(rank));
+  if (rank != bucket.stands.back().rank) Stands(bucket, std::move(rank));
+}
+
+void Line::Stands(Bucket& bucket, Rank rank) {
+  bucket.stands.push_back({std::move(rank), bucket.heap.front()->turn});
 }
 
 void Line::Push(Bucket& bucket) {
@@ -250,33 +254,41 @@ Wide Line::SizeOf(const Cohort& cohort, base::Instant arrived) const {
   return 0;
 }
 
-bool Line::IsBefore(base::JobId a, base::JobId b) const {
-  const Waiter& first = waiters_.at(a);
-  const Waiter& second = waiters_.at(b);
-  REQUIRE(first.cohort != nullptr && second.cohort != nullptr);
-  if (first.cohort->bucket != second.cohort->bucket) {
-    const auto order = first.cohort->bucket->ranks[first.cohort->rank] <=>
-                       second.cohort->bucket->ranks[second.cohort->rank];
-    if (order != 0) return order < 0;
+// A bucket's jobs are in order of their turns. Each stands as its bucket did at its turn, had it
+// been offered then.
+const std::vector<const Waiter*>& Line::InOrder() {
+  if (!order_.empty()) return order_;
+  std::vector<Stand*> stands;
+  for (auto& [key, bucket] : buckets_) {
+    for (Stand& stand : bucket.stands) stands.push_back(&stand);
   }
-  return TurnOf(*first.cohort, {first.ask.arrived, a}) <
-         TurnOf(*second.cohort, {second.ask.arrived, b});
-}
-
-// A cohort's jobs are in order of arrival, and no earlier one comes later.
-std::size_t Line::CountBefore(const Cohort& cohort, std::size_t from, std::size_t to,
-                              base::JobId job) const {
-  std::size_t low = from;
-  std::size_t high = to;
-  while (low < high) {
-    const std::size_t middle = low + (high - low) / 2;
-    if (IsBefore(cohort.jobs[middle].second, job)) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
+  std::ranges::sort(stands, [](const Stand* a, const Stand* b) { return a->rank < b->rank; });
+  for (std::size_t i = 1; i < stands.size(); ++i) {
+    const bool same = stands[i]->rank == stands[i - 1]->rank;
+    stands[i]->number = stands[i - 1]->number + (same ? 0 : 1);
   }
-  return low - from;
+  struct Seat {
+    std::size_t stand = 0;
+    Turn turn;
+    Waiter* waiter = nullptr;
+  };
+  std::vector<Seat> seats;
+  for (auto& [job, waiter] : waiters_) {
+    if (waiter.cohort == nullptr) continue;
+    const Turn turn = TurnOf(*waiter.cohort, {waiter.ask.arrived, job});
+    const std::vector<Stand>& of_bucket = waiter.cohort->bucket->stands;
+    auto stand = std::ranges::upper_bound(of_bucket, turn, {}, &Stand::since);
+    if (stand != of_bucket.begin()) --stand;
+    seats.push_back({stand == of_bucket.end() ? stands.size() : stand->number, turn, &waiter});
+  }
+  std::ranges::sort(seats, [](const Seat& a, const Seat& b) {
+    return a.stand != b.stand ? a.stand < b.stand : a.turn < b.turn;
+  });
+  for (const Seat& seat : seats) {
+    seat.waiter->place = order_.size();
+    order_.push_back(seat.waiter);
+  }
+  return order_;
 }
 
 }  // namespace pondage::plan

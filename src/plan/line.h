@@ -80,7 +80,6 @@ struct Cohort {
   std::optional<Verdict> said;                             // of the last cycle
   // Of this cycle:
   std::size_t next = 0;  // jobs before it started or have reservations
-  std::size_t rank = 0;  // of the bucket's ranks, when the cohort was last offered
   Turn turn;             // of jobs[next]
   bool closed = false;   // jobs from `next` on wait
   Keeps keeps;           // ... and keep this
@@ -96,6 +95,13 @@ struct Rank {
   auto operator<=>(const Rank&) const = default;
 };
 
+// From this turn on a bucket's jobs stood so.
+struct Stand {
+  Rank rank;
+  Turn since;
+  std::size_t number = 0;  // equal for equal ranks, less for earlier ones
+};
+
 struct BucketKey {
   std::string queue;
   bool replaces = false;
@@ -108,7 +114,7 @@ struct Bucket {
   BucketKey key;
   std::map<CohortKey, Cohort> cohorts;
   bool sized = true;          // small jobs first, as the order of its queue says
-  std::vector<Rank> ranks;    // of this cycle, each worse than the one before
+  std::vector<Stand> stands;  // of this cycle, each later and worse than the one before
   std::vector<Cohort*> heap;  // by turn
 };
 
@@ -116,6 +122,7 @@ struct Waiter {
   Ask ask;
   ShapeId shape = 0;
   Cohort* cohort = nullptr;  // null: it is held, or can never be whole
+  std::size_t place = 0;     // in Line::InOrder
 };
 
 class Line {
@@ -136,11 +143,9 @@ class Line {
   // Use that a start adds.
   void Count(const Bucket& bucket, base::MilliGpu charge);
 
-  // The order of the last cycle, also of jobs that were not offered one by one.
-  bool IsBefore(base::JobId a, base::JobId b) const;
-  // How many of the cohort's jobs in [from, to) are before `job`.
-  std::size_t CountBefore(const Cohort& cohort, std::size_t from, std::size_t to,
-                          base::JobId job) const;
+  // All that are in a cohort, in the order of the last cycle, also those that were not offered one
+  // by one. Good until somebody is put or dropped.
+  const std::vector<const Waiter*>& InOrder();
 
  private:
   struct Level {  // of the queue tree, in this cycle
@@ -156,9 +161,12 @@ class Line {
   Rank RankOf(const Bucket& bucket);
   void Push(Bucket& bucket);
 
+  void Stands(Bucket& bucket, Rank rank);
+
   Policy policy_;
   std::map<base::JobId, Waiter> waiters_;
   std::map<BucketKey, Bucket> buckets_;
+  std::vector<const Waiter*> order_;  // empty: not worked out
   // Of this cycle:
   Ground* ground_ = nullptr;
   const queue::Tree* queues_ = nullptr;

@@ -264,16 +264,15 @@ Refusal Planner::Explain(base::JobId job) {
   return explainer_->Explain(*waiter);
 }
 
-std::vector<base::JobId> Planner::InOrder() const {
+std::vector<base::JobId> Planner::InOrder() {
   std::vector<base::JobId> order;
-  for (const auto& [job, waiter] : line_.waiters()) order.push_back(job);
-  std::ranges::sort(order, [this](base::JobId a, base::JobId b) {
-    const Waiter& first = *line_.Find(a);
-    const Waiter& second = *line_.Find(b);
-    if (first.cohort != nullptr && second.cohort != nullptr) return line_.IsBefore(a, b);
-    if (first.cohort != nullptr || second.cohort != nullptr) return first.cohort != nullptr;
-    return std::pair(first.ask.arrived, a) < std::pair(second.ask.arrived, b);
-  });
+  for (const Waiter* waiter : line_.InOrder()) order.push_back(waiter->ask.job);
+  std::vector<std::pair<base::Instant, base::JobId>> others;
+  for (const auto& [job, waiter] : line_.waiters()) {
+    if (waiter.cohort == nullptr) others.emplace_back(waiter.ask.arrived, job);
+  }
+  std::ranges::sort(others);
+  for (const auto& [arrived, job] : others) order.push_back(job);
   return order;
 }
 

@@ -96,7 +96,7 @@ class Planner {
   Refusal Explain(base::JobId job);
 
   // Everybody who waits, in the order of the last cycle; those held last, by arrival.
-  std::vector<base::JobId> InOrder() const;
+  std::vector<base::JobId> InOrder();
 
   // How often the line was walked, for numbers and tests.
   std::int64_t walks() const { return walks_; }

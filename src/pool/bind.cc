@@ -64,6 +64,7 @@ void Pool::Bind(JobView& job, const plan::Placement& placement, base::Instant no
     out.push_back(StartReplica{job::FindReplica(job.status, role, index)->Id(job.identity.id)});
   }
   wants_.erase(job.identity.id);
+  planner_->DropAsk(job.identity.id);  // nobody waits behind it any more
   Touch(job.identity.id);
 }
 

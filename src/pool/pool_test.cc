@@ -75,6 +75,13 @@ TEST_F(PoolTest, WhatDoesNotFitWaitsWithAReasonAndHoldsNothing) {
   EXPECT_EQ(pool_.Find({2})->status.reason->constraint, "busy");
 }
 
+TEST_F(PoolTest, WhoStartedInThisStepIsNotAheadOfAnybody) {
+  Step({Job(1, 1, 4), Job(2, 1, 4), Job(3, 1, 4)});
+  ASSERT_TRUE(pool_.Find({3})->status.reason.has_value());
+  EXPECT_EQ(pool_.Find({3})->status.reason->values.at("ahead_count"), "1");
+  EXPECT_EQ(pool_.Find({3})->status.reason->values.at("ahead"), "j2");
+}
+
 TEST_F(PoolTest, AnExitFreesItsGpusForTheNextGangInTheSameStep) {
   Step({Job(1, 1, 4)});
   Step({Job(2, 1, 4)});
