@@ -26,4 +26,21 @@ std::int64_t Random::Between(std::int64_t low, std::int64_t high) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + offset);
 }
 
+std::int64_t Random::Exponential(std::int64_t mean) {
+  REQUIRE(mean >= 0 && mean < std::int64_t{1} << 57);
+  // Runs of falling numbers: the first number of the first run of odd length is the fraction, and
+  // how many runs of even length came before it is the whole part.
+  for (int whole = 0; whole < 64; ++whole) {
+    const std::uint64_t first = Next();
+    bool is_odd = true;
+    for (std::uint64_t last = first, next = Next(); next < last; last = next, next = Next()) {
+      is_odd = !is_odd;
+    }
+    if (!is_odd) continue;
+    const auto part = static_cast<unsigned __int128>(first) * static_cast<std::uint64_t>(mean);
+    return mean * whole + static_cast<std::int64_t>(part >> 64);
+  }
+  return mean * 63;  // once in e^64 draws
+}
+
 }  // namespace pondage::base

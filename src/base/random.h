@@ -20,6 +20,10 @@ class Random {
   // Uniform in [low, high]. Requires low <= high.
   std::int64_t Between(std::int64_t low, std::int64_t high);
 
+  // Of exponential distribution with this mean, exactly and in integers alone (von Neumann, 1951).
+  // Requires 0 <= mean < 2^57.
+  std::int64_t Exponential(std::int64_t mean);
+
   // True once in n on average. Requires n > 0.
   bool OneIn(std::uint64_t n) { return Below(n) == 0; }
 

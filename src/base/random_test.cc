@@ -55,6 +55,25 @@ TEST(Random, TheWholeRangeIsAllowed) {
   EXPECT_LT(again.Below(~0ULL), ~0ULL);
 }
 
+TEST(Random, WaitsAreExponential) {
+  Random random(9);
+  constexpr int kDraws = 40'000;
+  constexpr std::int64_t kMean = 1'000'000;
+  double sum = 0;
+  int above_one = 0, above_two = 0;
+  for (int i = 0; i < kDraws; ++i) {
+    const std::int64_t wait = random.Exponential(kMean);
+    ASSERT_GE(wait, 0);
+    sum += static_cast<double>(wait);
+    above_one += wait > kMean ? 1 : 0;
+    above_two += wait > 2 * kMean ? 1 : 0;
+  }
+  EXPECT_NEAR(sum / kDraws / kMean, 1, 0.02);
+  EXPECT_NEAR(static_cast<double>(above_one) / kDraws, 0.3679, 0.01);  // 1/e
+  EXPECT_NEAR(static_cast<double>(above_two) / kDraws, 0.1353, 0.008);
+  EXPECT_EQ(random.Exponential(0), 0);
+}
+
 TEST(RandomDeathTest, NothingIsBelowZero) {
   Random random(1);
   EXPECT_DEATH(random.Below(0), "required");

@@ -12,8 +12,8 @@
 #include "terminal/progress.h"
 #include "terminal/text.h"
 #include "terminal/trouble.h"
+#include "trace/flags.h"
 #include "trace/read.h"
-#include "trace/yaml.h"
 
 namespace pondage::cmd {
 namespace {
@@ -42,6 +42,8 @@ base::Result<trace::Workload> WorkloadOf(const grammar::Invocation& line) {
   if (!take.fleet.empty()) workload.fleet = take.fleet;
   if (line.Has("policy")) workload.policy.name = line.Value("policy");
   if (line.Has("compare")) workload.policy.compare = line.Values("compare");
+  TRY_DO(trace::FaultsFlag(line.Value("faults"), workload.faults));
+  TRY_DO(trace::CostsFlag(line.Value("costs"), workload.policy));
   if (workload.fleet.empty()) {
     return base::Fail(base::Kind::kInvalid, "", "", "it names no machines: say --machines 18x8");
   }
@@ -98,7 +100,7 @@ std::string Length(double seconds) {
 std::string Overview(const report::Report& report, const terminal::Screen& screen) {
   terminal::Table table;
   for (const char* heading : {"RUN", "GPUS", "ARRIVALS", "USE", "WAIT", "WAIT P99", "JCT",
-                              "JCT P99", "BOUND", "MAKESPAN", "EVICTIONS/JOB"}) {
+                              "JCT P99", "BOUND", "MAKESPAN", "EVICTIONS/JOB", "LOST GPU-H"}) {
     table.headings.emplace_back(screen.Word(heading));
   }
   for (const auto& [run, figures] : report.results) {
@@ -112,7 +114,8 @@ std::string Overview(const report::Report& report, const terminal::Screen& scree
                           {Length(figures.jct_s.p99)},
                           {figures.bounds ? Length(figures.bounds->mean_jct_s) : "-"},
                           {Length(figures.makespan_s)},
-                          {fmt::format("{:.3f}", figures.evictions_per_job)}});
+                          {fmt::format("{:.3f}", figures.evictions_per_job)},
+                          {fmt::format("{:.1f}", figures.lost_gpu_hours)}});
   }
   return table.Text(screen);
 }

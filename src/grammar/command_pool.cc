@@ -78,6 +78,15 @@ Command Simulate() {
        "用于 --trace openb, philly: 机器列表文件"},
       {"speeds", 0, "PATH", "of --trace gavel: throughputs; of pollux: the folder models",
        "用于 --trace gavel: 吞吐量文件; pollux: 模型目录"},
+      {"faults", 0, "KEY=VALUE,...",
+       "what goes wrong by chance: mtbf=30d,repair=4h (of a server), limits=0.9..4 (stated, times "
+       "the true length)",
+       "随机发生的故障: mtbf=30d,repair=4h (每台服务器), limits=0.9..4 (所报时限为真实时长的倍数)"},
+      {"costs", 0, "KEY=VALUE,...",
+       "what a disturbance costs: restart=60s,saving=20s,grace=30s,checkpoint-every=10m,"
+       "apart-slowdown-percent=5",
+       "中断的代价: restart=60s,saving=20s,grace=30s,checkpoint-every=10m,"
+       "apart-slowdown-percent=5"},
       {"seed", 0, "N", "of what is left to chance (default 1)", "随机种子 (默认 1)"},
       {"whole", 0, "", "through the whole server: the same decisions, slower",
        "经过完整服务器: 决策相同, 但更慢"},

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/id.h"
@@ -21,12 +22,20 @@
 
 namespace pondage::replay {
 
+// When the pool ends a job that still runs, from its first start. A limit is in whole seconds, and
+// a job that takes exactly as long as it said must not run into it.
+inline std::optional<base::Millis> DeadlineOf(const trace::Job& job) {
+  if (!job.limit) return std::nullopt;
+  return base::SecondsLong(job.limit->value / 1'000 + 1);
+}
+
 // A job of the workload as a TFJob: roles with equal members, under a number and a queue's name.
 struct Sheet {
   std::size_t number = 0;  // by submission
   const trace::Job* job = nullptr;
   std::string queue;
   std::map<base::Role, trace::Member> roles;
+  base::Millis grace;
 };
 
 // The environment of a program names its job and machine so: "default/j17", "node-3".

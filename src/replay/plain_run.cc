@@ -29,6 +29,10 @@ base::Result<baseline::Job> JobOf(const trace::Job& job) {
 }  // namespace
 
 base::Result<report::Run> PlayPlain(const trace::Workload& workload, baseline::Policy policy) {
+  if (workload.faults.mtbf || !workload.faults.outages.empty()) {
+    return base::Fail(base::Kind::kInvalid, "", "faults",
+                      "plain policies know no failing machines; play pondage and islands");
+  }
   const int gpus = trace::LargestMachine(workload.fleet);
   for (const trace::Machines& machines : workload.fleet) {
     if (machines.gpus != gpus || gpus == 0) {

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "base/assert.h"
+#include "replay/chance.h"
 #include "replay/host.h"
 #include "replay/plain_run.h"
 #include "replay/programs.h"
@@ -43,6 +45,42 @@ base::Result<Roles> RolesOf(const trace::Job& job, int largest_machine) {
   return Roles{{base::Role::kChief, members[chief]}, {base::Role::kWorker, members[1 - chief]}};
 }
 
+std::string LengthText(base::Millis length) {
+  constexpr std::pair<std::int64_t, const char*> kUnits[] = {
+      {86'400'000, "d"}, {3'600'000, "h"}, {60'000, "min"}, {1'000, "s"}};
+  for (const auto& [unit, name] : kUnits) {
+    if (length.value >= unit && length.value % unit == 0) {
+      return fmt::format("{} {}", length.value / unit, name);
+    }
+  }
+  return fmt::format("{:g} s", static_cast<double>(length.value) / 1'000);
+}
+
+// What a disturbance costs and what goes wrong, for people.
+std::string CostsText(const trace::Workload& workload) {
+  const trace::Policy& policy = workload.policy;
+  const trace::Faults& faults = workload.faults;
+  std::string text = "restart " + LengthText(policy.restart);
+  const auto add = [&](const std::string& more) { text += ", " + more; };
+  if (policy.saving.value > 0) {
+    add(fmt::format("saving {} of {} grace", LengthText(policy.saving), LengthText(policy.grace)));
+  }
+  if (policy.checkpoint_every) add("checkpoints every " + LengthText(*policy.checkpoint_every));
+  if (policy.apart_slowdown_percent > 0)
+    add(fmt::format("apart +{} %", policy.apart_slowdown_percent));
+  if (faults.mtbf) {
+    add(fmt::format("a machine fails every {}, repair {}", LengthText(*faults.mtbf),
+                    LengthText(faults.repair)));
+  }
+  if (!faults.outages.empty()) add(fmt::format("{} outages", faults.outages.size()));
+  if (faults.limits) {
+    add(fmt::format("limits {:g} to {:g} times the length",
+                    static_cast<double>(faults.limits->low_milli) / kMilli,
+                    static_cast<double>(faults.limits->high_milli) / kMilli));
+  }
+  return text;
+}
+
 class Player {
  public:
   Player(const trace::Workload& workload, const Options& options)
@@ -59,7 +97,11 @@ class Player {
     host_ = host.get();
     programs.Listen([this](port::Reading reading) { host_->Tell(std::move(reading)); });
     clock_.Set(workload_.jobs.empty() ? base::Instant{} : workload_.jobs.front().submit);
-    for (fleet::Node& node : trace::Nodes(workload_.fleet)) host_->See(std::move(node));
+    outages_.emplace(workload_, clock_.Now(), options_.seed);
+    for (fleet::Node& node : trace::Nodes(workload_.fleet)) {
+      nodes_[node.name] = node;
+      host_->See(std::move(node));
+    }
     for (queue::Spec queue : workload_.queues) {
       queue.name = names_.at(queue.name);
       const auto parent = names_.find(queue.parent);
@@ -103,27 +145,49 @@ class Player {
   }
 
   base::Result<void> PlayAll(Programs& programs) {
-    std::size_t next = 0;
     const std::vector<trace::Job>& jobs = workload_.jobs;
-    while (next < jobs.size() || programs.finished() < jobs.size()) {
-      const base::Instant arrival = next < jobs.size() ? jobs[next].submit : base::kNever;
-      const base::Instant now =
-          std::max(clock_.Now(), std::min({arrival, programs.NextEvent(), due_}));
+    while (next_ < jobs.size() || programs.finished() < jobs.size()) {
+      const base::Instant now = NextInstant(programs);
       if (now == base::kNever) break;  // what waits will wait for ever
       clock_.Set(now);
       programs.Advance(now);
-      for (; next < jobs.size() && jobs[next].submit <= now; ++next) {
-        const auto queue = names_.find(jobs[next].queue);
-        host_->Apply({next, &jobs[next], queue == names_.end() ? "" : queue->second, roles_[next]});
+      MoveMachines(programs);
+      for (; next_ < jobs.size() && jobs[next_].submit <= now; ++next_) {
+        const auto queue = names_.find(jobs[next_].queue);
+        host_->Apply({next_, &jobs[next_], queue == names_.end() ? "" : queue->second,
+                      roles_[next_], workload_.policy.grace});
       }
       TRY_DO(TurnAll());
+      if (const trace::Job* job = programs.Hopeless()) {
+        return std::unexpected(
+            Cannot(*job, "its machines fail faster than it gets from checkpoint to checkpoint"));
+      }
       if (options_.on_progress && ++turns_ % kTellEvery == 0) {
         options_.on_progress({programs.finished(), jobs.size(),
-                              next - programs.finished() - programs.running(), programs.running(),
+                              next_ - programs.finished() - programs.running(), programs.running(),
                               now});
       }
     }
     return {};
+  }
+
+  // Where nothing else can happen, machines that are away are waited for; none fails any more.
+  base::Instant NextInstant(const Programs& programs) const {
+    const base::Instant arrival =
+        next_ < workload_.jobs.size() ? workload_.jobs[next_].submit : base::kNever;
+    const base::Instant next = std::min({arrival, programs.NextEvent(), due_});
+    const base::Instant moves = next == base::kNever ? outages_->NextReturn() : outages_->Next();
+    return std::max(clock_.Now(), std::min(next, moves));
+  }
+
+  // What fails is not there any more before its programs are said to be gone.
+  void MoveMachines(Programs& programs) {
+    for (const Outages::Change& change : outages_->Until(clock_.Now())) {
+      fleet::Node node = nodes_.at(change.machine);
+      if (change.is_away) node.health = fleet::Health::kLost;
+      host_->See(std::move(node));
+      if (change.is_away) programs.LoseMachine(change.machine);
+    }
   }
 
   // Until nothing more happens at this instant.
@@ -136,9 +200,19 @@ class Player {
 
   report::Run RunOf(const Programs& programs) const {
     report::Run run;
-    run.costs = fmt::format("restart {} s", workload_.policy.restart.value / 1'000);
+    run.costs = CostsText(workload_);
     for (std::size_t i = 0; i < workload_.jobs.size(); ++i) {
-      run.jobs.push_back(programs.Record(i));
+      report::Job job = programs.Record(i);
+      const auto limit = DeadlineOf(workload_.jobs[i]);
+      if (limit && !job.finished && !job.stays.empty() &&
+          clock_.Now() - job.stays.front().from >= *limit) {
+        job.cut = true;
+        job.lost_milli_gpu_ms = 0;
+        for (const report::Stay& stay : job.stays) {
+          job.lost_milli_gpu_ms += (stay.to - stay.from).value * job.gpu.value;
+        }
+      }
+      run.jobs.push_back(std::move(job));
     }
     return run;
   }
@@ -152,6 +226,9 @@ class Player {
   std::vector<Part> parts_;
   std::vector<Roles> roles_;
   Host* host_ = nullptr;
+  std::map<std::string, fleet::Node> nodes_;
+  std::optional<Outages> outages_;
+  std::size_t next_ = 0;  // job to come
   base::Instant due_ = base::kNever;
   std::uint64_t turns_ = 0;
 };
@@ -180,7 +257,9 @@ base::Result<report::Run> Play(const trace::Workload& workload, const Options& o
     return base::Fail(base::Kind::kInvalid, "", "policy " + name,
                       "it is not known; known: pondage fifo fit fewest sjf srtf srsf las");
   }
-  TRY(report::Run run, plain ? PlayPlain(workload, *plain) : Player(workload, options).Run());
+  trace::Workload drawn = workload;
+  StateLimits(drawn, options.seed);
+  TRY(report::Run run, plain ? PlayPlain(drawn, *plain) : Player(drawn, options).Run());
   run.name = options.name;
   run.policy = name;
   run.machines = MachinesText(workload.fleet);
@@ -194,6 +273,7 @@ base::Result<report::Run> PlayIslands(const trace::Workload& workload, const Opt
   const trace::Machines kind = workload.fleet.front();
   report::Run all{
       .name = options.name, .policy = workload.policy.name, .islands = true, .seed = options.seed};
+  int given = 0;  // machines
   for (const queue::Spec& queue : workload.queues) {
     trace::Workload island = workload;
     std::erase_if(island.jobs, [&](const trace::Job& job) { return job.queue != queue.name; });
@@ -204,8 +284,13 @@ base::Result<report::Run> PlayIslands(const trace::Workload& workload, const Opt
                         fmt::format("its guarantee of {} GPUs is no whole number of machines of {}",
                                     own, kind.gpus));
     }
-    island.fleet = {kind};
-    island.fleet.front().count = static_cast<int>(own / kind.gpus);
+    // Named as in the pool: the same machines fail at the same times.
+    island.fleet.clear();
+    for (std::int64_t machine = 0; machine < own / kind.gpus; ++machine) {
+      island.fleet.push_back(kind);
+      island.fleet.back().count = 1;
+      island.fleet.back().name = fmt::format("{}-{}", kind.name, ++given);
+    }
     island.queues = {{.name = queue.name}};
     TRY(report::Run run, Play(island, options));
     all.gpu += run.gpu;

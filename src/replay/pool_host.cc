@@ -25,10 +25,11 @@ job::Spec SpecOf(const Sheet& sheet) {
     replica.demand.cpu = member.cpu;
     replica.demand.memory = member.memory;
     replica.demand.node_selector = member.labels;
+    replica.grace = sheet.grace;
   }
   spec.clean_pods = job::CleanPodPolicy::kAll;
   spec.ttl = base::Millis{0};
-  if (sheet.job->limit) spec.deadline = base::SecondsLong(sheet.job->limit->value / kMilli + 1);
+  spec.deadline = DeadlineOf(*sheet.job);
   if (!sheet.queue.empty()) spec.queue = sheet.queue;
   spec.user = sheet.job->user;
   return spec;
@@ -58,12 +59,13 @@ class OnPool : public Host {
     if (const auto* started = std::get_if<port::Started>(&reading)) {
       facts_.emplace_back(pool::ReplicaStarted{ids_.at(started->uid), started->at});
     } else if (const auto* exited = std::get_if<port::Exited>(&reading)) {
-      facts_.emplace_back(pool::ReplicaExited{ids_.at(exited->uid),
-                                              {.code = exited->code,
-                                               .reason = exited->reason,
-                                               .at = exited->at,
-                                               .at_monotonic_ms = exited->at_monotonic_ms,
-                                               .boot_id = exited->boot_id}});
+      facts_.emplace_back(
+          pool::ReplicaExited{ids_.at(exited->uid),
+                              {.code = exited->code,
+                               .reason = exited->reason == "Lost" ? "NodeLost" : exited->reason,
+                               .at = exited->at,
+                               .at_monotonic_ms = exited->at_monotonic_ms,
+                               .boot_id = exited->boot_id}});
     }
   }
 

@@ -1,6 +1,7 @@
 #include "replay/programs.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/assert.h"
 #include "replay/host.h"
@@ -12,6 +13,8 @@ namespace {
 constexpr std::string_view kPrefix = "default/j";
 constexpr std::int64_t kMicro = 1'000'000;
 constexpr int kSavedAndLeft = 42;
+constexpr int kKilled = 137;
+constexpr int kMostInterruptions = 20'000;  // of one job
 
 }  // namespace
 
@@ -108,13 +111,24 @@ base::Millis Programs::Takes(std::size_t part) const {
   return takes;
 }
 
+base::Instant Programs::NextEvent() const {
+  const base::Instant end = events_.empty() ? base::kNever : events_.top().at;
+  return saving_.empty() ? end : std::min(end, saving_.begin()->first.first);
+}
+
 void Programs::Advance(base::Instant now) {
+  while (!saving_.empty() && saving_.begin()->first.first <= now) {
+    const auto [when, code] = *saving_.begin();
+    saving_.erase(saving_.begin());
+    if (programs_.contains(when.second)) Leave(when.second, code, "Error");
+  }
   while (!events_.empty() && events_.top().at <= now) {
     const End end = events_.top();
     events_.pop();
     State& state = states_[end.part];
     if (state.generation != end.generation || !state.steps_from) continue;
     state.done = parts_[end.part].job->duration;
+    state.kept = clock_.Now() - *state.steps_from;
     state.steps_from.reset();
     state.record.finished = true;
     --running_;
@@ -123,37 +137,59 @@ void Programs::Advance(base::Instant now) {
   }
 }
 
-void Programs::Stop(const std::string& uid, base::Millis) {
+// Who cannot save within its grace makes no attempt: it is killed when that is over.
+void Programs::Stop(const std::string& uid, base::Millis grace) {
   const auto found = programs_.find(uid);
   if (found == programs_.end()) return;
-  Interrupt(states_[found->second.part], true);
-  Leave(uid, kSavedAndLeft, "Error");
+  const std::size_t part = found->second.part;
+  const bool saves = policy_.saving <= grace;
+  if (Interrupt(part, saves)) {
+    report::Job& record = states_[part].record;
+    const auto limit = DeadlineOf(*parts_[part].job);
+    const bool is_over = limit && clock_.Now() - record.stays.front().from >= *limit;
+    if (!is_over) ++record.evictions;
+  }
+  if (saves && policy_.saving.value == 0) return Leave(uid, kSavedAndLeft, "Error");
+  saving_[{clock_.Now() + std::min(policy_.saving, grace), uid}] = saves ? kSavedAndLeft : kKilled;
 }
 
 void Programs::Kill(const std::string& uid) {
   const auto found = programs_.find(uid);
   if (found == programs_.end()) return;
-  Interrupt(states_[found->second.part], false);
-  Leave(uid, 137, "Error");
+  Interrupt(found->second.part, false);
+  Leave(uid, kKilled, "Error");
+}
+
+void Programs::LoseMachine(const std::string& machine) {
+  std::vector<std::string> lost;
+  for (const auto& [uid, program] : programs_) {
+    if (program.node == machine) lost.push_back(uid);
+  }
+  std::set<std::size_t> parts;
+  for (const std::string& uid : lost) {
+    const std::size_t part = programs_.at(uid).part;
+    Interrupt(part, false);
+    if (parts.insert(part).second) ++states_[part].record.failures;
+    Leave(uid, kKilled, "Lost");
+  }
 }
 
 // The gang makes no more steps; what it did counts as far as it was saved.
-void Programs::Interrupt(State& state, bool saved) {
-  if (!state.steps_from) return;
-  const base::Millis ran = clock_.Now() - *state.steps_from;
-  base::Millis kept = std::max(ran, base::Millis{});
+bool Programs::Interrupt(std::size_t part, bool saved) {
+  State& state = states_[part];
+  if (!state.steps_from) return false;
+  state.kept = std::max(clock_.Now() - *state.steps_from, base::Millis{});
   if (!saved && policy_.checkpoint_every && policy_.checkpoint_every->value > 0) {
-    kept.value -= kept.value % policy_.checkpoint_every->value;
+    state.kept.value -= state.kept.value % policy_.checkpoint_every->value;
   }
   const std::int64_t takes = std::max<std::int64_t>(state.takes.value, 1);
-  state.done += {static_cast<std::int64_t>(static_cast<__int128>(kept.value) *
+  state.done += {static_cast<std::int64_t>(static_cast<__int128>(state.kept.value) *
                                            state.record.duration->value / takes)};
-  const base::Millis held = clock_.Now() - state.record.stays.back().from;
-  state.record.lost_milli_gpu_ms += (held - kept).value * state.record.gpu.value;
-  ++state.record.evictions;
+  if (++state.interruptions > kMostInterruptions) hopeless_ = parts_[part].job;
   state.steps_from.reset();
   ++state.generation;
   --running_;
+  return true;
 }
 
 void Programs::Leave(std::string uid, int code, const char* reason) {
@@ -162,7 +198,12 @@ void Programs::Leave(std::string uid, int code, const char* reason) {
   programs_.erase(found);
   State& state = states_[program.part];
   state.alive.erase(uid);
-  state.record.stays.back().to = clock_.Now();
+  report::Stay& stay = state.record.stays.back();
+  stay.to = clock_.Now();
+  if (state.alive.empty()) {
+    const base::Millis lost = stay.to - stay.from - std::exchange(state.kept, {});
+    state.record.lost_milli_gpu_ms += lost.value * state.record.gpu.value;
+  }
   sink_(port::Exited{.uid = uid,
                      .start = program.start,
                      .code = code,

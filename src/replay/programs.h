@@ -1,5 +1,6 @@
 // The programs of a workload's jobs in virtual time: gangs that run as long as their work takes on
-// the machines they got, and leave at once when asked to, with what they saved.
+// the machines they got, and leave when asked to, after saving; without notice they lose what was
+// done since their last checkpoint.
 //
 // A face of port::Runner; one thread, driven by Player. What happened to every job is written down
 // here, from the programs' side: the report does not rest on the pool's own claims.
@@ -40,11 +41,15 @@ class Programs : public port::Runner {
   void Forget(const std::string& uid, int start) override;
   void Erase(const std::string&) override {}
 
-  base::Instant NextEvent() const { return events_.empty() ? base::kNever : events_.top().at; }
-  void Advance(base::Instant now);  // every end up to `now`
+  base::Instant NextEvent() const;
+  void Advance(base::Instant now);  // every end and every exit up to `now`
+  // All programs on this machine are gone, without notice.
+  void LoseMachine(const std::string& machine);
 
   std::size_t finished() const { return finished_; }
   std::size_t running() const { return running_; }
+  // A job that was interrupted so often that it will hardly ever end; none: all get on.
+  const trace::Job* Hopeless() const { return hopeless_; }
   // What became of part i, as far as it went.
   const report::Job& Record(std::size_t i) const { return states_[i].record; }
 
@@ -59,7 +64,9 @@ class Programs : public port::Runner {
     std::map<std::string, std::string> alive;  // node by uid
     base::Millis done;                         // of its duration, kept over starts
     int starts = 0;
+    int interruptions = 0;
     std::optional<base::Instant> steps_from;  // since when the whole gang makes steps
+    base::Millis kept;                        // of the present stay, time whose steps count
     base::Millis takes;                       // all of it at the speed of these machines
     std::uint64_t generation = 0;             // an end of an older one is void
   };
@@ -74,7 +81,8 @@ class Programs : public port::Runner {
 
   void Assemble(std::size_t part);
   base::Millis Takes(std::size_t part) const;
-  void Interrupt(State& state, bool saved);
+  // True: the whole gang was making steps.
+  bool Interrupt(std::size_t part, bool saved);
   void Leave(std::string uid, int code, const char* reason);
 
   const port::Clock& clock_;
@@ -85,6 +93,8 @@ class Programs : public port::Runner {
   std::map<std::string, std::string> type_of_;  // GPU type by machine
   std::map<std::string, Program> programs_;     // alive, by uid
   std::priority_queue<End, std::vector<End>, std::greater<>> events_;
+  std::map<std::pair<base::Instant, std::string>, int> saving_;  // who leaves when, and its code
+  const trace::Job* hopeless_ = nullptr;
   std::size_t finished_ = 0;
   std::size_t running_ = 0;
 };

@@ -5,34 +5,10 @@
 #include "base/random.h"
 #include "replay/compare.h"
 #include "replay/player.h"
-#include "report/report.h"
-#include "trace/yaml.h"
+#include "replay/test_lab.h"
 
 namespace pondage::replay {
 namespace {
-
-trace::Workload Lab(std::string_view yaml) {
-  const trace::Files none = [](const std::string& path) -> base::Result<std::string> {
-    return base::Fail(base::Kind::kNotFound, "", path, "there is no such file");
-  };
-  auto workload = trace::Yaml(yaml, none);
-  if (!workload) ADD_FAILURE() << workload.error().object << ": " << workload.error().message;
-  return workload.value_or(trace::Workload{});
-}
-
-report::Run Played(const trace::Workload& workload, bool server = false) {
-  auto run = Play(workload, {.server = server});
-  if (!run) ADD_FAILURE() << run.error().object << ": " << run.error().message;
-  return run.value_or(report::Run{});
-}
-
-const report::Job& Named(const report::Run& run, std::string_view name) {
-  return *std::ranges::find(run.jobs, name, &report::Job::name);
-}
-
-std::string Text(report::Run run) {
-  return report::ToCsv(report::ReportOf("", "", "", {std::move(run)}));
-}
 
 constexpr std::string_view kTwoServers = R"(
 fleet: [{servers: 2, gpus: 8}]
@@ -149,12 +125,18 @@ trace::Workload RandomLab(std::uint64_t seed) {
     if (random.OneIn(2)) yaml += ", limit: " + std::to_string(random.Between(500, 900)) + "s";
     yaml += "}\n";
   }
+  if (random.OneIn(2)) {
+    yaml +=
+        "faults: {mtbf: " + std::to_string(random.Between(600, 20'000)) +
+        "s, repair: 3m, limits: 0.8..3}\npolicy: {restart: 7s, checkpoint-every: 20s, saving: " +
+        std::to_string(random.Between(0, 40)) + "s}\n";
+  }
   return Lab(yaml);
 }
 
 // The law of this room: the pool alone and the whole server decide alike, and each twice the same.
 TEST(Hosts, DecideAlikeToTheByte) {
-  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 16; ++seed) {
     const trace::Workload lab = RandomLab(seed);
     const std::string on_pool = Text(Played(lab));
     EXPECT_EQ(on_pool, Text(Played(lab))) << "seed " << seed;

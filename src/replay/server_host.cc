@@ -20,14 +20,15 @@ namespace {
 
 constexpr std::int64_t kMilli = 1'000;
 
-json::object TemplateOf(const trace::Member& member) {
+json::object TemplateOf(const trace::Member& member, base::Millis grace) {
   json::object requests;
   if (member.gpu.value > 0) requests["nvidia.com/gpu"] = member.gpu.value / kMilli;
   if (member.cpu.value > 0) requests["cpu"] = fmt::format("{}m", member.cpu.value);
   if (member.memory.value > 0) requests["memory"] = std::to_string(member.memory.value);
   json::object container{{"name", "tensorflow"}, {"image", "model"}, {"command", {"train"}}};
   container["resources"] = {{"limits", std::move(requests)}};
-  json::object spec{{"containers", json::array{std::move(container)}}};
+  json::object spec{{"containers", json::array{std::move(container)}},
+                    {"terminationGracePeriodSeconds", grace.value / kMilli}};
   json::object labels;
   for (const auto& [key, value] : member.labels) labels[key] = value;
   if (!labels.empty()) spec["nodeSelector"] = std::move(labels);
@@ -40,14 +41,14 @@ json::object ManifestOf(const Sheet& sheet) {
     if (!member.gpu_types.empty()) annotations["pondage.dev/gpu-type"] = member.gpu_types.front();
     specs[job::RoleName(role)] = {{"replicas", member.count},
                                   {"restartPolicy", "OnFailure"},
-                                  {"template", TemplateOf(member)}};
+                                  {"template", TemplateOf(member, sheet.grace)}};
   }
   if (!sheet.job->user.empty()) annotations["pondage.dev/user"] = sheet.job->user;
   json::object policy{{"cleanPodPolicy", "All"}, {"ttlSecondsAfterFinished", 0}};
   if (!sheet.queue.empty()) policy["schedulingPolicy"] = {{"queue", sheet.queue}};
-  // A limit is in whole seconds, and a job that takes exactly as long as it said must not run into
-  // it.
-  if (sheet.job->limit) policy["activeDeadlineSeconds"] = sheet.job->limit->value / kMilli + 1;
+  if (const auto limit = DeadlineOf(*sheet.job)) {
+    policy["activeDeadlineSeconds"] = limit->value / kMilli;
+  }
   return {{"apiVersion", "kubeflow.org/v1"},
           {"kind", "TFJob"},
           {"metadata",
@@ -106,7 +107,9 @@ class OnServer : public Host {
   OnServer(port::Runner& programs, port::Clock& clock)
       : clock_(clock),
         loop_({.event_ttl = base::SecondsLong(1)}, store_, programs, clock,
-              std::make_shared<PodReader>()) {}
+              std::make_shared<PodReader>()) {
+    Put({.name = "default"});
+  }
 
   void See(fleet::Node node) override { loop_.See(std::move(node), {}); }
   void Put(const queue::Spec& queue) override {

@@ -88,12 +88,14 @@ Figures FiguresOf(const Run& run) {
   base::Instant last_end = first;
   std::vector<double> jcts, waits;
   std::vector<Load> loads;
-  double evictions = 0, moves = 0, lost = 0;
+  double evictions = 0, moves = 0, failures = 0, lost = 0;
   for (const Job& job : run.jobs) {
     if (job.duration) loads.push_back({job.submit, *job.duration, job.gpu});
     lost += static_cast<double>(job.lost_milli_gpu_ms);
     evictions += job.evictions;
     moves += job.moves;
+    failures += job.failures;
+    figures.cut += job.cut ? 1 : 0;
     if (!Counts(job)) {
       ++figures.unfinished;
       continue;
@@ -109,6 +111,7 @@ Figures FiguresOf(const Run& run) {
   const auto all = static_cast<double>(run.jobs.size());
   figures.evictions_per_job = evictions / all;
   figures.moves_per_job = moves / all;
+  figures.failures_per_job = failures / all;
   figures.lost_gpu_hours = lost / kGpuHour;
   CountUse(run, last_end, figures);
   CountQueues(run, figures);

@@ -31,6 +31,7 @@ struct QueueFigures {
 struct Figures {
   int jobs = 0;
   int unfinished = 0;     // not counted in what follows
+  int cut = 0;            // of these, ended by their limits
   Spread jct_s;           // end - submission
   Spread wait_s;          // JCT - duration; where that is unknown, first start - submission
   double makespan_s = 0;  // last end - first submission
@@ -40,6 +41,7 @@ struct Figures {
   double window_s = 0;
   double evictions_per_job = 0;
   double moves_per_job = 0;
+  double failures_per_job = 0;  // of machines under it
   double lost_gpu_hours = 0;
   std::vector<QueueFigures> queues;  // by name
   std::optional<Bounds> bounds;      // where all durations are known

@@ -144,10 +144,10 @@ TEST(Report, CsvHasOneLineAJobAndQuotesWhatItMust) {
   run.jobs[1].stays.clear();
   run.jobs[1].finished = false;
   EXPECT_EQ(ToCsv(ReportOf("t", "s", "c", {run})),
-            "run,policy,job,queue,user,gpus,submit_s,start_s,end_s,wait_s,evictions,moves,lost_gpu_"
-            "hours\n"
-            "pool,fifo,\"a,\"\"1\"\"\",x,,8,0.000,0.000,100.000,0.000,0,0,0.000000\n"
-            "pool,fifo,b,x,,4,10.000,,,,0,0,0.000000\n");
+            "run,policy,job,queue,user,gpus,submit_s,start_s,end_s,wait_s,cut,evictions,moves,"
+            "failures,lost_gpu_hours\n"
+            "pool,fifo,\"a,\"\"1\"\"\",x,,8,0.000,0.000,100.000,0.000,0,0,0,0,0.000000\n"
+            "pool,fifo,b,x,,4,10.000,,,,0,0,0,0,0.000000\n");
 }
 
 TEST(Report, PageHoldsItsDataAndNoWayOut) {

@@ -28,10 +28,12 @@ struct Job {
   base::Instant submit;
   std::optional<base::Millis> duration;  // what it takes undisturbed, where that is known
   std::vector<Stay> stays;               // by time
-  bool finished = true;                  // false: it still runs or waits at the end of the run
+  bool finished = true;  // false: cut, or it still runs or waits at the end of the run
+  bool cut = false;      // ended by its limit before its work was done
   int evictions = 0;
+  int failures = 0;  // of a machine, or of several at once, under it
   int moves = 0;
-  std::int64_t lost_milli_gpu_ms = 0;  // GPU-time that had to be done again, and restarts
+  std::int64_t lost_milli_gpu_ms = 0;  // GPU-time in which nothing was done that counts
 };
 
 struct Run {

@@ -32,6 +32,7 @@ json::object FiguresJson(const Figures& figures) {
   }
   json::object out{{"jobs", figures.jobs},
                    {"unfinished", figures.unfinished},
+                   {"cut", figures.cut},
                    {"jct_s", SpreadJson(figures.jct_s)},
                    {"wait_s", SpreadJson(figures.wait_s)},
                    {"makespan_s", figures.makespan_s},
@@ -39,6 +40,7 @@ json::object FiguresJson(const Figures& figures) {
                    {"window_s", figures.window_s},
                    {"evictions_per_job", figures.evictions_per_job},
                    {"moves_per_job", figures.moves_per_job},
+                   {"failures_per_job", figures.failures_per_job},
                    {"lost_gpu_hours", figures.lost_gpu_hours},
                    {"queues", std::move(queues)}};
   if (figures.bounds) {
@@ -123,8 +125,8 @@ std::string ToJson(const Report& report) {
 
 std::string ToCsv(const Report& report) {
   std::string out =
-      "run,policy,job,queue,user,gpus,submit_s,start_s,end_s,wait_s,evictions,moves,lost_gpu_"
-      "hours\n";
+      "run,policy,job,queue,user,gpus,submit_s,start_s,end_s,wait_s,cut,evictions,moves,failures,"
+      "lost_gpu_hours\n";
   for (const auto& [run, figures] : report.results) {
     for (const Job& job : run.jobs) {
       const bool started = !job.stays.empty();
@@ -133,12 +135,13 @@ std::string ToCsv(const Report& report) {
       const std::int64_t end = started ? job.stays.back().to.unix_ms : 0;
       const std::int64_t wait = job.duration ? end - submit - job.duration->value : start - submit;
       const bool ended = started && job.finished;
-      fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{:g},{},{},{},{},{},{},{:.6f}\n",
-                     Cell(run.name), Cell(run.policy), Cell(job.name), Cell(job.queue),
-                     Cell(job.user), static_cast<double>(job.gpu.value) / 1'000, Seconds(submit),
+      fmt::format_to(std::back_inserter(out),
+                     "{},{},{},{},{},{:g},{},{},{},{},{},{},{},{},{:.6f}\n", Cell(run.name),
+                     Cell(run.policy), Cell(job.name), Cell(job.queue), Cell(job.user),
+                     static_cast<double>(job.gpu.value) / 1'000, Seconds(submit),
                      started ? Seconds(start) : "", ended ? Seconds(end) : "",
-                     ended ? Seconds(wait) : "", job.evictions, job.moves,
-                     static_cast<double>(job.lost_milli_gpu_ms) / 3.6e9);
+                     ended ? Seconds(wait) : "", job.cut ? 1 : 0, job.evictions, job.moves,
+                     job.failures, static_cast<double>(job.lost_milli_gpu_ms) / 3.6e9);
     }
   }
   return out;

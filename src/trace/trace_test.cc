@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "trace/amount.h"
+#include "trace/flags.h"
 #include "trace/pollux.h"
 #include "trace/read.h"
 #include "trace/yaml.h"
@@ -191,8 +192,9 @@ jobs:
   - {queue: nlp, type: [A100, T4], steps: 1000, speeds: {A100: 10, T4: {together: 2.5, apart: 2}}}
 faults:
   mtbf: 90d
+  limits: 0.9..4
   outages: [{server: node-1, at: 1d, for: 2h}]
-policy: {name: fifo, compare: islands, also-faster: 2.1, restart: 60s}
+policy: {name: fifo, compare: islands, also-faster: 2.1, restart: 60s, saving: 5s}
 )";
 
 TEST(Yaml, ReadsALab) {
@@ -284,6 +286,33 @@ TEST(Yaml, RefusesWhatCannotRun) {
   EXPECT_EQ(refused("queues: [{name: q}]\njobs: [{name: a, queue: p, lasts: 1s}]"),
             "job a: there is no queue \"p\"");
   EXPECT_EQ(refused("faults: {outages: [{server: x}]}"), "machine x: there is none");
+}
+
+TEST(Flags, SayWhatTheFileWouldSay) {
+  Faults faults;
+  ASSERT_TRUE(FaultsFlag("mtbf=30d,limits=0.9..4", faults));
+  EXPECT_EQ(faults.mtbf, base::SecondsLong(30 * 86'400));
+  EXPECT_EQ(faults.repair, base::SecondsLong(3'600));
+  EXPECT_EQ(faults.limits, (LimitErrors{900, 4'000}));
+  ASSERT_TRUE(FaultsFlag("repair=2h,limits=2", faults));
+  EXPECT_EQ(faults.mtbf, base::SecondsLong(30 * 86'400));
+  EXPECT_EQ(faults.limits, (LimitErrors{2'000, 2'000}));
+  Policy policy;
+  ASSERT_TRUE(CostsFlag("restart=60s,apart-slowdown-percent=5", policy));
+  EXPECT_EQ(policy.restart, base::SecondsLong(60));
+  EXPECT_EQ(policy.apart_slowdown_percent, 5);
+  const auto why = [&](std::string_view text) {
+    const auto read = FaultsFlag(text, faults);
+    return read ? "" : read.error().object + ": " + read.error().message;
+  };
+  EXPECT_EQ(why(""), "");
+  EXPECT_EQ(why("mtbf"), "--faults: \"mtbf\" is not like KEY=VALUE");
+  EXPECT_EQ(why("mtbf=0s"), "--faults: mtbf: it is above 0");
+  EXPECT_EQ(why("mtbf=1d,mtbf=2d"), "--faults: \"mtbf\" stands here twice");
+  EXPECT_EQ(why("limits=4..1"),
+            "--faults: limits: not like 0.9..4: so many times the true length, at most 1000");
+  EXPECT_EQ(why("cost=1"), "--faults: unknown field \"cost\"; known: limits mtbf outages repair");
+  EXPECT_EQ(why("mtbf={a"), "--faults: \"mtbf={a\" is not like KEY=VALUE");
 }
 
 TEST(Machines, AreWrittenShortOnTheCommandLine) {

@@ -78,10 +78,20 @@ struct Outage {
   bool operator==(const Outage&) const = default;
 };
 
+// Limits as people state them: somewhere between so many thousandths of the true length.
+struct LimitErrors {
+  std::int64_t low_milli = 1'000;
+  std::int64_t high_milli = 1'000;
+
+  bool operator==(const LimitErrors&) const = default;
+};
+
+// What goes wrong. Lengths are means, drawn with the seed of a run.
 struct Faults {
   std::optional<base::Millis> mtbf;  // of one machine; none: only the outages below
   base::Millis repair = base::SecondsLong(3'600);
   std::vector<Outage> outages;
+  std::optional<LimitErrors> limits;  // of every job, instead of the limit it states
 
   bool operator==(const Faults&) const = default;
 };
@@ -92,7 +102,8 @@ struct Policy {
   std::vector<std::string> compare;    // policies, or "islands"
   std::int64_t also_faster_milli = 0;  // run it again with arrivals so many times as fast; 0: no
   base::Millis restart;                // from being bound again to the first new step
-  base::Millis grace = base::SecondsLong(30);
+  base::Millis grace = base::SecondsLong(30);  // between notice and kill
+  base::Millis saving;  // from notice to exit; longer than the grace: it is killed unsaved
   std::optional<base::Millis> checkpoint_every;  // none: every notice saves all work
   int apart_slowdown_percent = 0;                // of a gang on more machines than it needs
 

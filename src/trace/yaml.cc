@@ -8,6 +8,7 @@
 #include "trace/amount.h"
 #include "trace/read.h"
 #include "trace/yaml_field.h"
+#include "trace/yaml_rules.h"
 
 namespace pondage::trace {
 
@@ -29,8 +30,8 @@ class Reader {
     ReadFleet(root_.At("fleet"));
     ReadQueues(root_.At("queues"));
     ReadJobs(root_.At("jobs"));
-    ReadFaults(root_.At("faults"));
-    ReadPolicy(root_.At("policy"));
+    ReadFaults(root_.At("faults"), workload_.faults);
+    ReadPolicy(root_.At("policy"), workload_.policy);
     root_.NothingElse();
     return std::move(workload_);
   }
@@ -239,34 +240,6 @@ class Reader {
     workload_.jobs.push_back(std::move(job));
   }
 
-  void ReadFaults(Field faults) {
-    if (!faults.Present()) return;
-    workload_.faults.mtbf = faults.At("mtbf").MaybeLength();
-    if (workload_.faults.mtbf == base::Millis{}) faults.At("mtbf").Bad("it is above 0");
-    workload_.faults.repair = faults.At("repair").Length(workload_.faults.repair);
-    for (Field field : faults.At("outages").List()) {
-      workload_.faults.outages.push_back({.machine = field.At("server").Text(),
-                                          .at = field.At("at").Length({}),
-                                          .length = field.At("for").Length({})});
-      field.NothingElse();
-    }
-    faults.NothingElse();
-  }
-
-  void ReadPolicy(Field field) {
-    if (!field.Present()) return;
-    Policy& policy = workload_.policy;
-    policy.name = field.At("name").Text(policy.name);
-    policy.compare = field.At("compare").Texts();
-    policy.also_faster_milli = field.At("also-faster").Number(kMilli, 1, 1'000'000, 0);
-    policy.restart = field.At("restart").Length(policy.restart);
-    policy.grace = field.At("grace").Length(policy.grace);
-    policy.checkpoint_every = field.At("checkpoint-every").MaybeLength();
-    policy.apart_slowdown_percent =
-        static_cast<int>(field.At("apart-slowdown-percent").Whole(0, 1'000, 0));
-    field.NothingElse();
-  }
-
   Field root_;
   const Files& files_;
   Workload workload_;
@@ -290,31 +263,6 @@ base::Result<Workload> Yaml(std::string_view text, const Files& files) {
   });
   if (workload) TRY_DO(Check(*workload));
   return workload;
-}
-
-base::Result<std::vector<Machines>> MachinesFlag(std::string_view text) {
-  std::vector<Machines> fleet;
-  while (!text.empty()) {
-    const auto end = std::min(text.find(','), text.size());
-    const std::string_view part = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    const auto colon = std::min(part.find(':'), part.size());
-    const auto by = std::min(part.find('x'), colon);
-    const std::int64_t count = Whole(part.substr(0, by)).value_or(0);
-    const std::int64_t gpus =
-        by < colon ? Whole(part.substr(by + 1, colon - by - 1)).value_or(-1) : -1;
-    if (count < 1 || count > kMostServers || gpus < 0 || gpus > 64) {
-      return base::Fail(base::Kind::kInvalid, "", "--machines",
-                        fmt::format("\"{}\" is not like 18x8 or 18x8:V100", part.substr(0, 80)));
-    }
-    const std::string type(part.substr(std::min(colon + 1, part.size())));
-    fleet.push_back({.name = fleet.empty() ? "node" : fmt::format("node{}", fleet.size() + 1),
-                     .count = static_cast<int>(count),
-                     .gpus = static_cast<int>(gpus),
-                     .gpu_type = type});
-  }
-  if (fleet.empty()) return base::Fail(base::Kind::kInvalid, "", "--machines", "it is empty");
-  return fleet;
 }
 
 }  // namespace pondage::trace

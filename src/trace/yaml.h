@@ -18,7 +18,4 @@ base::Result<Workload> Yaml(std::string_view text, const Files& files);
 // Reads back as the same workload, but for `source`.
 std::string ToYaml(const Workload& workload);
 
-// Machines as a flag writes them: "18x8", "18x8:V100,4x2:T4".
-base::Result<std::vector<Machines>> MachinesFlag(std::string_view text);
-
 }  // namespace pondage::trace

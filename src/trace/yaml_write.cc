@@ -137,6 +137,10 @@ class Writer {
     const Faults& faults = workload.faults;
     out_ << YAML::Key << "faults" << YAML::Value << YAML::BeginMap;
     if (faults.mtbf) Plain("mtbf", Ms(*faults.mtbf));
+    if (faults.limits) {
+      Plain("limits",
+            Thousandths(faults.limits->low_milli) + ".." + Thousandths(faults.limits->high_milli));
+    }
     Plain("repair", Ms(faults.repair));
     out_ << YAML::Key << "outages" << YAML::Value << YAML::BeginSeq;
     for (const Outage& outage : faults.outages) {
@@ -156,6 +160,7 @@ class Writer {
     if (policy.also_faster_milli > 0) Plain("also-faster", Thousandths(policy.also_faster_milli));
     Plain("restart", Ms(policy.restart));
     Plain("grace", Ms(policy.grace));
+    Plain("saving", Ms(policy.saving));
     if (policy.checkpoint_every) Plain("checkpoint-every", Ms(*policy.checkpoint_every));
     Plain("apart-slowdown-percent", std::to_string(policy.apart_slowdown_percent));
     out_ << YAML::EndMap;

@@ -53,6 +53,17 @@ class Simulate(unittest.TestCase):
             self.assertEqual(once, self.answer(*words, "-o", form))
             self.assertEqual(once, self.answer(*words, "-o", form, "--whole"))
 
+    def test_what_goes_wrong_is_drawn_by_the_seed(self):
+        words = ("lab.yaml", "--faults", "mtbf=90m,repair=20m,limits=0.5..3", "--costs", "restart=60s,checkpoint-every=10m", "-o", "json")
+        once = self.answer(*words)
+        self.assertEqual(once, self.answer(*words, "--whole"))
+        self.assertNotEqual(once, self.answer(*words, "--seed", "2"))
+        run = json.loads(once)["runs"][0]
+        self.assertGreater(run["figures"]["failures_per_job"], 0)
+        self.assertGreater(run["figures"]["lost_gpu_hours"], 0)
+        self.assertGreater(run["figures"]["cut"], 0)
+        self.assertIn("a machine fails every 90 min, repair 20 min", run["costs"])
+
     def test_every_form_says_the_same(self):
         figures = json.loads(self.answer("lab.yaml", "-o", "json"))
         self.assertEqual([run["name"] for run in figures["runs"]], ["pool", "pool, 1.5x jobs"])
@@ -77,7 +88,9 @@ class Simulate(unittest.TestCase):
         (self.folder / "bad.yaml").write_text("fleet:\n  - {servers: 2, gpu: 8}\n")
         rows = ((("none.yaml",), "none.yaml: there is no such file"), (("bad.yaml",), "line 2: fleet[0]: unknown field \"gpu\""),
                 (("jobs.txt", "--trace", "slurm"), "--machines"), (("lab.yaml", "--out", "x.pdf"), "FILE.html"),
-                (("lab.yaml", "--machines", "many"), "18x8"), (("lab.yaml", "--policy", "magic"), "magic"))
+                (("lab.yaml", "--machines", "many"), "18x8"), (("lab.yaml", "--policy", "magic"), "magic"),
+                (("lab.yaml", "--faults", "mtbf=often"), "--faults: mtbf: \"often\" is not a length of time"),
+                (("lab.yaml", "--faults", "mtbf=1d", "--compare", "fifo"), "plain policies know no failing machines"))
         for words, why in rows:
             refused = self.ask(*words)
             self.assertEqual((refused.returncode, refused.stdout), (2, ""), words)

@@ -239,11 +239,13 @@ function table() {
     const worst = run.worst_against_island;
     const row = make("tr");
     const name = make("td");
-    name.append(make("i", "", { background: color(i) }), run.name + (f.unfinished ? ` (${t("unfinished", { n: f.unfinished })})` : ""));
+    const less = [f.unfinished ? t("unfinished", { n: f.unfinished }) : "", f.cut ? t("cut", { n: f.cut }) : ""].filter(Boolean);
+    name.append(make("i", "", { background: color(i) }), run.name + (less.length ? ` (${less.join(", ")})` : ""));
     row.append(name, ...[
       number(run.gpus, 0), `${number(run.faster, 2)}x`, percent(f.utilisation),
       time(f.wait_s.mean), time(f.wait_s.p50), time(f.wait_s.p99), time(f.jct_s.mean), time(f.jct_s.p50), time(f.jct_s.p99),
-      f.bounds ? time(f.bounds.jct_mean_s) : "", time(f.makespan_s), number(f.evictions_per_job, 3), number(f.lost_gpu_hours, 1),
+      f.bounds ? time(f.bounds.jct_mean_s) : "", time(f.makespan_s), number(f.evictions_per_job, 3),
+      number(f.failures_per_job, 3), number(f.lost_gpu_hours, 1),
       worst ? `${worst.queue}: ${time(worst.alone_s)} → ${time(worst.here_s)}` : worst === null ? t("none") : "",
       run.policy, String(run.seed), run.costs,
     ].map((text) => make("td", text)));

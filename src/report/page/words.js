@@ -23,8 +23,9 @@ const kWords = {
     subPool: "Islands stand idle while others queue: {ia} % busy, mean wait {a}. One pool: {ib} % busy, mean wait {b}.",
     subWorst: "Worst against its own island: {queue}, {a} there, {b} here.",
     cols: ["run", "GPUs", "arrivals", "use %", "wait mean", "p50", "p99", "JCT mean", "p50", "p99", "bound", "makespan",
-      "evictions/job", "lost GPU-h", "worst against its island", "policy", "seed", "costs"],
+      "evictions/job", "failures/job", "lost GPU-h", "worst against its island", "policy", "seed", "costs"],
     none: "none", islands: "islands", unfinished: "{n} unfinished",
+    cut: "{n} of them cut by their limit",
   },
   zh: {
     other: "English", otherTitle: "Show this page in English",
@@ -49,8 +50,9 @@ const kWords = {
     subPool: "各自为岛时，有的空闲、有的排队：{ia} % 在用，平均等待 {a}。合为一池：{ib} % 在用，平均等待 {b}。",
     subWorst: "与自己的岛相比损失最大的队列：{queue}，在岛上 {a}，在池中 {b}。",
     cols: ["运行", "GPU", "到达", "使用率 %", "平均等待", "p50", "p99", "平均完成", "p50", "p99", "下界", "总时长",
-      "驱逐/作业", "损失 GPU 时", "相对自身岛最差", "策略", "种子", "代价"],
+      "驱逐/作业", "故障/作业", "损失 GPU 时", "相对自身岛最差", "策略", "种子", "代价"],
     none: "无", islands: "岛", unfinished: "{n} 个未完成",
+    cut: "其中 {n} 个因时限被终止",
   },
 };
 const kUnits = {
