@@ -1,15 +1,16 @@
 #include <fmt/core.h>
 
-#include <chrono>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <utility>
 
 #include "cmd/context.h"
 #include "cmd/mains.h"
-#include "replay/compare.h"
+#include "cmd/meter.h"
+#include "replay/story.h"
 #include "report/report.h"
-#include "terminal/progress.h"
 #include "terminal/text.h"
 #include "terminal/trouble.h"
 #include "trace/flags.h"
@@ -19,7 +20,6 @@ namespace pondage::cmd {
 namespace {
 
 namespace fs = std::filesystem;
-using Seconds = std::chrono::duration<double>;
 
 base::Error AboutFile(const base::Error& error) {
   const std::string object = error.object.empty() ? "" : error.object + ": ";
@@ -41,7 +41,7 @@ base::Result<trace::Workload> WorkloadOf(const grammar::Invocation& line) {
       trace::Read(files, *format, ours ? path.filename().string() : path.string(), take));
   if (!take.fleet.empty()) workload.fleet = take.fleet;
   if (line.Has("policy")) workload.policy.name = line.Value("policy");
-  if (line.Has("compare")) workload.policy.compare = line.Values("compare");
+  if (line.Has("baseline")) workload.policy.baselines = line.Values("baseline");
   TRY_DO(trace::FaultsFlag(line.Value("faults"), workload.faults));
   TRY_DO(trace::CostsFlag(line.Value("costs"), workload.policy));
   if (workload.fleet.empty()) {
@@ -52,49 +52,32 @@ base::Result<trace::Workload> WorkloadOf(const grammar::Invocation& line) {
   return workload;
 }
 
-// Drawn over in place, on a terminal alone: how far this run is, how fast, and how long it will
-// take.
-class Meter {
- public:
-  explicit Meter(const terminal::Screen& screen) : screen_(screen), progress_(screen) {}
-
-  void Begin(const std::string& name, std::size_t number, std::size_t of) {
-    title_ = fmt::format("{} ({}/{})", name, number, of);
-    began_ = std::chrono::steady_clock::now();
-    if (screen_.err_is_terminal) progress_.Show(title_);
-  }
-
-  void Show(const replay::Progress& at) {
-    const auto now = std::chrono::steady_clock::now();
-    if (!screen_.err_is_terminal || now - shown_ < std::chrono::milliseconds(100)) return;
-    shown_ = now;
-    constexpr std::size_t kWidth = 20;
-    const std::size_t full = kWidth * at.finished / at.jobs;
-    const std::string bar = std::string(full, '#') + std::string(kWidth - full, '.');
-    const double rate = static_cast<double>(at.finished) / Seconds(now - began_).count();
-    std::string left;
-    if (rate > 0) {
-      const auto ms =
-          static_cast<std::int64_t>(1'000 * static_cast<double>(at.jobs - at.finished) / rate);
-      left =
-          fmt::format(fmt::runtime(screen_.Pick("{} left", "还需 {}")), terminal::ShortAge({ms}));
+// What makes the same report again.
+std::string CommandText(const grammar::Invocation& line) {
+  std::vector<std::string> words = {"pondage", "simulate", line.words[0]};
+  for (const grammar::Flag& flag : line.command->flags) {
+    if (flag.name == "out" || flag.name == "whole") continue;  // the same figures
+    for (const std::string& value : line.Values(flag.name)) {
+      words.push_back("--" + std::string(flag.name));
+      if (!flag.value.empty()) words.push_back(value);
     }
-    progress_.Show(
-        fmt::format(fmt::runtime(screen_.Pick("{} [{}] {} of {} jobs, {:.0f} jobs/s, {}",
-                                              "{} [{}] {} / {} 个作业, 每秒 {:.0f} 个, {}")),
-                    title_, bar, at.finished, at.jobs, rate, left));
   }
-  void End() { progress_.Clear(); }
-
- private:
-  const terminal::Screen& screen_;
-  terminal::Progress progress_;
-  std::string title_;
-  std::chrono::steady_clock::time_point began_, shown_{};
-};
+  return terminal::ShellQuote(words);
+}
 
 std::string Length(double seconds) {
   return terminal::ShortAge({static_cast<std::int64_t>(seconds * 1'000)});
+}
+
+// A figure as `write` has it; of several seeds its mean and how far the true one may be from it.
+std::string FigureText(const report::Result& result, std::string_view name,
+                       const std::function<std::string(double)>& write) {
+  if (result.seeds.empty()) {
+    const auto named = std::ranges::find(report::NamedFigures(), name, &report::NamedFigure::name);
+    return write(named->Of(result.figures));
+  }
+  const report::Interval interval = report::OverSeeds(result.seeds, name);
+  return fmt::format("{} ±{}", write(interval.mean), write(interval.half_width));
 }
 
 std::string Overview(const report::Report& report, const terminal::Screen& screen) {
@@ -103,19 +86,23 @@ std::string Overview(const report::Report& report, const terminal::Screen& scree
                               "JCT P99", "BOUND", "MAKESPAN", "EVICTIONS/JOB", "LOST GPU-H"}) {
     table.headings.emplace_back(screen.Word(heading));
   }
-  for (const auto& [run, figures] : report.results) {
+  const auto percent = [](double share) { return fmt::format("{:.1f} %", 100 * share); };
+  const auto milli = [](double value) { return fmt::format("{:.3f}", value); };
+  const auto tenths = [](double value) { return fmt::format("{:.1f}", value); };
+  for (const report::Result& result : report.results) {
+    const auto& [run, figures, seeds] = result;
     table.rows.push_back({{run.name},
                           {fmt::format("{:g}", static_cast<double>(run.gpu.value) / 1'000)},
                           {fmt::format("{:g}x", static_cast<double>(run.faster_milli) / 1'000)},
-                          {fmt::format("{:.1f} %", 100 * figures.utilisation)},
-                          {Length(figures.wait_s.mean)},
-                          {Length(figures.wait_s.p99)},
-                          {Length(figures.jct_s.mean)},
-                          {Length(figures.jct_s.p99)},
+                          {FigureText(result, "utilisation", percent)},
+                          {FigureText(result, "wait_s.mean", Length)},
+                          {FigureText(result, "wait_s.p99", Length)},
+                          {FigureText(result, "jct_s.mean", Length)},
+                          {FigureText(result, "jct_s.p99", Length)},
                           {figures.bounds ? Length(figures.bounds->mean_jct_s) : "-"},
-                          {Length(figures.makespan_s)},
-                          {fmt::format("{:.3f}", figures.evictions_per_job)},
-                          {fmt::format("{:.1f}", figures.lost_gpu_hours)}});
+                          {FigureText(result, "makespan_s", Length)},
+                          {FigureText(result, "evictions_per_job", milli)},
+                          {FigureText(result, "lost_gpu_hours", tenths)}});
   }
   return table.Text(screen);
 }
@@ -150,21 +137,26 @@ base::Result<int> SimulateMain(Context& context) {
   auto workload = WorkloadOf(line);
   if (!workload) return std::unexpected(AboutFile(workload.error()));
   TRY(const std::int64_t seed, line.Number("seed", 1, 0, 1'000'000'000));
+  TRY(const std::int64_t seeds, line.Number("seeds", 1, 1, 10'000));
+  if (seeds > 1 && !workload->faults.LeavesToChance()) {
+    return base::Fail(base::Kind::kInvalid, "PND-C002", "",
+                      "--seeds: nothing here is left to chance; say what is, as --faults mtbf=30d");
+  }
 
   Meter meter(context.screen());
   replay::Options options{.seed = static_cast<std::uint64_t>(seed), .server = line.Has("whole")};
   options.on_progress = [&meter](const replay::Progress& at) { meter.Show(at); };
-  auto runs = replay::PlayStory(*workload, options,
-                                [&](const std::string& name, std::size_t number, std::size_t of) {
-                                  meter.Begin(name, number, of);
-                                });
+  auto results = replay::PlayStory(*workload, options, static_cast<int>(seeds),
+                                   [&](const std::string& name, std::size_t number,
+                                       std::size_t of) { meter.Begin(name, number, of); });
   meter.End();
-  if (!runs) return std::unexpected(AboutFile(runs.error()));
-  const report::Report report = report::ReportOf(
-      line.words[0],
-      fmt::format("{}, {} jobs", fs::path(line.words[0]).filename().string(),
-                  workload->jobs.size()),
-      "pondage simulate " + terminal::ShellQuote({line.words[0]}), *std::move(runs));
+  if (!results) return std::unexpected(AboutFile(results.error()));
+  const report::Report report{
+      .title = line.words[0],
+      .source = fmt::format("{}, {} jobs", fs::path(line.words[0]).filename().string(),
+                            workload->jobs.size()),
+      .command = CommandText(line),
+      .results = *std::move(results)};
   TRY_DO(WriteOut(context, report));
   switch (context.screen().format) {
     case terminal::Format::kJson:

@@ -68,7 +68,7 @@ Command Simulate() {
       {"policy", 0, "NAME", "who decides (default: the file's, else pondage)",
        "由谁决定 (默认取自文件, 否则为 pondage)", false,
        "pondage|fifo|fit|fewest|sjf|srtf|srsf|las"},
-      {"compare", 0, "NAME", "play this beside it", "同时重放以作比较", true,
+      {"baseline", 0, "NAME", "play this beside it", "同时重放以作比较", true,
        "islands|fifo|fit|fewest|sjf|srtf|srsf|las"},
       {"machines", 0, "NxGPUS[:TYPE],...", "these machines instead of the file's: 18x8",
        "代替文件中的机器, 如 18x8"},
@@ -88,6 +88,8 @@ Command Simulate() {
        "中断的代价: restart=60s,saving=20s,grace=30s,checkpoint-every=10m,"
        "apart-slowdown-percent=5"},
       {"seed", 0, "N", "of what is left to chance (default 1)", "随机种子 (默认 1)"},
+      {"seeds", 0, "N", "so many seeds from there on: means, and how sure they are (95 %)",
+       "从该种子起取 N 个: 均值及其 95 % 置信区间"},
       {"whole", 0, "", "through the whole server: the same decisions, slower",
        "经过完整服务器: 决策相同, 但更慢"},
   };

@@ -20,15 +20,19 @@ std::uint64_t StreamOf(std::uint64_t seed, std::string_view name) {
 
 }  // namespace
 
-void StateLimits(trace::Workload& workload, std::uint64_t seed) {
-  if (!workload.faults.limits) return;
-  const auto [low, high] = *workload.faults.limits;
+void DrawJobs(trace::Workload& workload, std::uint64_t seed) {
+  const trace::Faults& faults = workload.faults;
   for (trace::Job& job : workload.jobs) {
     base::Random random(StreamOf(seed, job.name));
-    const __int128 limit =
-        static_cast<__int128>(job.duration.value) * random.Between(low, high) / 1'000;
-    job.limit = base::Millis{std::max<std::int64_t>(1, static_cast<std::int64_t>(limit))};
+    if (faults.limits) {
+      const std::int64_t milli =
+          random.Between(faults.limits->low_milli, faults.limits->high_milli);
+      const __int128 limit = static_cast<__int128>(job.duration.value) * milli / 1'000;
+      job.limit = base::Millis{std::max<std::int64_t>(1, static_cast<std::int64_t>(limit))};
+    }
+    job.submit = job.submit + base::Millis{random.Between(0, faults.arrivals.value)};
   }
+  trace::SortBySubmission(workload.jobs);
 }
 
 Outages::Outages(const trace::Workload& workload, base::Instant first, std::uint64_t seed)

@@ -1,5 +1,5 @@
-// What a run leaves to chance, all of it drawn from its seed: what limits people state, and when
-// machines fail.
+// What a run leaves to chance, all of it drawn from its seed: what limits people state, when
+// their jobs come, and when machines fail.
 //
 // One thread. Every machine and every job has a stream of its own: what one draws changes nothing
 // for another, so runs of one seed meet the same failures whatever the policy.
@@ -18,8 +18,8 @@
 
 namespace pondage::replay {
 
-// Limits as people would state them (trace::Faults::limits), if the workload says so.
-void StateLimits(trace::Workload& workload, std::uint64_t seed);
+// Jobs as they come, with limits as people state them: what `faults` says of both.
+void DrawJobs(trace::Workload& workload, std::uint64_t seed);
 
 // Machines that go and come back: the stated outages, and failures at random (exponential times
 // between and to repair). A machine is away while anything keeps it away.

@@ -118,16 +118,16 @@ TEST(Faults, PlainPoliciesKnowNone) {
             "plain policies know no failing machines; play pondage and islands");
 }
 
-trace::Workload Failing(std::string_view length) {
-  return Lab(std::string(R"(
+trace::Workload Failing() {
+  return Lab(R"(
 fleet: [{servers: 40, gpus: 8}]
 jobs: [{gpus: 1, lasts: 1h}]
 faults: {mtbf: 10d, repair: 12h, limits: 0.5..2}
-)") + std::string(length));
+)");
 }
 
 TEST(Chance, MachinesFailAsOftenAsTheyAreSaidTo) {
-  const trace::Workload lab = Failing("");
+  const trace::Workload lab = Failing();
   Outages outages(lab, {}, 3);
   const base::Instant end{400LL * 86'400'000};
   double away_days = 0;
@@ -152,7 +152,7 @@ TEST(Chance, ASeedIsTheSameForAllPoliciesAndAnotherIsNot) {
   const auto draws = [](const trace::Workload& lab, std::uint64_t seed) {
     std::string text;
     trace::Workload drawn = lab;
-    StateLimits(drawn, seed);
+    DrawJobs(drawn, seed);
     for (const trace::Job& job : drawn.jobs) text += std::to_string(job.limit->value) + " ";
     Outages outages(lab, {}, seed);
     for (int i = 0; i < 50; ++i) {
@@ -163,7 +163,7 @@ TEST(Chance, ASeedIsTheSameForAllPoliciesAndAnotherIsNot) {
     }
     return text;
   };
-  const trace::Workload lab = Failing("");
+  const trace::Workload lab = Failing();
   trace::Workload smaller = lab;
   smaller.fleet.front() = {.name = "node-7", .count = 1, .gpus = 8};
   EXPECT_EQ(draws(lab, 1), draws(lab, 1));
@@ -171,13 +171,33 @@ TEST(Chance, ASeedIsTheSameForAllPoliciesAndAnotherIsNot) {
   EXPECT_TRUE(draws(smaller, 1).starts_with(draws(lab, 1)));  // what others draw changes nothing
 }
 
+TEST(Chance, JobsComeLaterInAnyOrder) {
+  trace::Workload lab = Failing();
+  lab.faults = {.arrivals = Minutes(120)};
+  lab.jobs.clear();
+  for (int i = 0; i < 100; ++i) {
+    lab.jobs.push_back({.name = std::to_string(i), .submit = base::Instant{} + Minutes(i)});
+  }
+  const std::vector<trace::Job> before = lab.jobs;
+  DrawJobs(lab, 1);
+  EXPECT_TRUE(std::ranges::is_sorted(lab.jobs, {}, &trace::Job::submit));
+  bool moved = false;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const trace::Job& job = *std::ranges::find(lab.jobs, before[i].name, &trace::Job::name);
+    EXPECT_GE(job.submit, before[i].submit);
+    EXPECT_LE(job.submit, before[i].submit + Minutes(120));
+    moved |= lab.jobs[i].name != before[i].name;
+  }
+  EXPECT_TRUE(moved);
+}
+
 TEST(Chance, StatedLimitsAreAroundTheTrueLength) {
-  trace::Workload lab = Failing("");
+  trace::Workload lab = Failing();
   lab.jobs.clear();
   for (int i = 0; i < 500; ++i) {
     lab.jobs.push_back({.name = std::to_string(i), .duration = Minutes(60), .limit = Minutes(1)});
   }
-  StateLimits(lab, 1);
+  DrawJobs(lab, 1);
   int below = 0;
   for (const trace::Job& job : lab.jobs) {
     EXPECT_GE(*job.limit, Minutes(30));

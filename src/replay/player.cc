@@ -78,6 +78,7 @@ std::string CostsText(const trace::Workload& workload) {
                     static_cast<double>(faults.limits->low_milli) / kMilli,
                     static_cast<double>(faults.limits->high_milli) / kMilli));
   }
+  if (faults.arrivals.value > 0) add("jobs come up to " + LengthText(faults.arrivals) + " later");
   return text;
 }
 
@@ -258,7 +259,7 @@ base::Result<report::Run> Play(const trace::Workload& workload, const Options& o
                       "it is not known; known: pondage fifo fit fewest sjf srtf srsf las");
   }
   trace::Workload drawn = workload;
-  StateLimits(drawn, options.seed);
+  DrawJobs(drawn, options.seed);
   TRY(report::Run run, plain ? PlayPlain(drawn, *plain) : Player(drawn, options).Run());
   run.name = options.name;
   run.policy = name;

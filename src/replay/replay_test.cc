@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/random.h"
-#include "replay/compare.h"
 #include "replay/player.h"
+#include "replay/story.h"
 #include "replay/test_lab.h"
 
 namespace pondage::replay {
@@ -94,21 +94,37 @@ queues: [{name: a, guarantee: 8}, {name: b, guarantee: 8}]
 jobs:
   - {name: a, queue: a, gpus: 8, lasts: 1h, times: 6, every: 30m}
   - {name: b, queue: b, gpus: 1, lasts: 1h, times: 2, every: 2h}
-policy: {compare: [islands, srtf], also-faster: 2}
+policy: {baselines: [islands, srtf], also-faster: 2}
 )");
   std::vector<std::string> told;
   const auto runs =
-      PlayStory(lab, {}, [&](const std::string& name, std::size_t number, std::size_t of) {
+      PlayStory(lab, {}, 1, [&](const std::string& name, std::size_t number, std::size_t of) {
         told.push_back(std::to_string(number) + "/" + std::to_string(of) + " " + name);
       });
   ASSERT_TRUE(runs) << runs.error().message;
   EXPECT_EQ(told,
             (std::vector<std::string>{"1/4 islands", "2/4 srtf", "3/4 pool", "4/4 pool, 2x jobs"}));
-  EXPECT_TRUE(runs->front().islands);
-  EXPECT_EQ(runs->back().faster_milli, 2'000);
-  const double alone = report::FiguresOf(runs->front()).wait_s.mean;
-  EXPECT_LT(report::FiguresOf((*runs)[2]).wait_s.mean, alone);
-  EXPECT_EQ(runs->front().machines, "1 x 8 | 1 x 8");
+  EXPECT_TRUE(runs->front().run.islands);
+  EXPECT_EQ(runs->back().run.faster_milli, 2'000);
+  EXPECT_LT((*runs)[2].figures.wait_s.mean, runs->front().figures.wait_s.mean);
+  EXPECT_EQ(runs->front().run.machines, "1 x 8 | 1 x 8");
+  EXPECT_TRUE(runs->front().seeds.empty());
+}
+
+TEST(Story, OfSeveralSeedsHasTheirFiguresAndTheRecordsOfTheFirst) {
+  trace::Workload lab = Lab(kTwoServers);
+  lab.faults = {.mtbf = base::SecondsLong(3'600), .repair = base::SecondsLong(600)};
+  const auto ignore = [](const std::string&, std::size_t, std::size_t) {};
+  const auto one = PlayStory(lab, {.seed = 5}, 1, ignore);
+  const auto three = PlayStory(lab, {.seed = 5}, 3, ignore);
+  ASSERT_TRUE(one && three);
+  EXPECT_EQ(Text(three->front().run), Text(one->front().run));
+  ASSERT_EQ(three->front().seeds.size(), 3u);
+  EXPECT_EQ(three->front().seeds[0].wait_s, one->front().figures.wait_s);
+  const auto last = PlayStory(lab, {.seed = 7}, 1, ignore);
+  EXPECT_EQ(three->front().seeds[2].wait_s, last->front().figures.wait_s);
+  EXPECT_NE(three->front().seeds[2].wait_s, one->front().figures.wait_s);
+  EXPECT_GT(report::OverSeeds(three->front().seeds, "wait_s.mean").half_width, 0);
 }
 
 trace::Workload RandomLab(std::uint64_t seed) {

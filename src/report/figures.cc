@@ -151,6 +151,40 @@ Interval Over(const std::vector<double>& values) {
   return {.mean = mean, .half_width = t * std::sqrt(square / (n - 1) / n)};
 }
 
+std::span<const NamedFigure> NamedFigures() {
+  static constexpr auto kAll = [] {
+    constexpr auto kOf = [](std::string_view name, Spread Figures::* spread,
+                            double Spread::* part) {
+      return NamedFigure{.name = name, .spread = spread, .part = part};
+    };
+    constexpr auto kOne = [](std::string_view name, double Figures::* direct) {
+      return NamedFigure{.name = name, .direct = direct};
+    };
+    return std::array{kOf("jct_s.mean", &Figures::jct_s, &Spread::mean),
+                      kOf("jct_s.p50", &Figures::jct_s, &Spread::p50),
+                      kOf("jct_s.p90", &Figures::jct_s, &Spread::p90),
+                      kOf("jct_s.p99", &Figures::jct_s, &Spread::p99),
+                      kOf("wait_s.mean", &Figures::wait_s, &Spread::mean),
+                      kOf("wait_s.p50", &Figures::wait_s, &Spread::p50),
+                      kOf("wait_s.p90", &Figures::wait_s, &Spread::p90),
+                      kOf("wait_s.p99", &Figures::wait_s, &Spread::p99),
+                      kOne("makespan_s", &Figures::makespan_s),
+                      kOne("utilisation", &Figures::utilisation),
+                      kOne("evictions_per_job", &Figures::evictions_per_job),
+                      kOne("failures_per_job", &Figures::failures_per_job),
+                      kOne("lost_gpu_hours", &Figures::lost_gpu_hours)};
+  }();
+  return kAll;
+}
+
+Interval OverSeeds(const std::vector<Figures>& seeds, std::string_view name) {
+  const auto named = std::ranges::find(NamedFigures(), name, &NamedFigure::name);
+  REQUIRE(named != NamedFigures().end());
+  std::vector<double> values;
+  for (const Figures& figures : seeds) values.push_back(named->Of(figures));
+  return Over(values);
+}
+
 std::vector<Moment> Course(const Run& run, int buckets) {
   REQUIRE(buckets > 0);
   if (run.jobs.empty()) return {};

@@ -1,10 +1,12 @@
 // The figures of a run: what every report of a scheduler states, and how far it is from the bounds.
 //
-// Pure. Times are seconds as doubles: they are for reading, nothing is decided by them.
+// Pure, any thread. Times are seconds as doubles: they are for reading, nothing is decided by them.
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/bounds.h"
@@ -64,6 +66,21 @@ struct Interval {
   double half_width = 0;  // 0 for a single value: nothing is known
 };
 Interval Over(const std::vector<double>& values);
+
+// The figures that are averaged over seeds, by the names that they have in JSON: "wait_s.p90".
+struct NamedFigure {
+  std::string_view name;
+  double Figures::* direct = nullptr;  // or one of a spread:
+  Spread Figures::* spread = nullptr;
+  double Spread::* part = nullptr;
+
+  double Of(const Figures& figures) const {
+    return direct != nullptr ? figures.*direct : figures.*spread.*part;
+  }
+};
+std::span<const NamedFigure> NamedFigures();
+// Requires that there is one of that name.
+Interval OverSeeds(const std::vector<Figures>& seeds, std::string_view name);
 
 // GPUs held and GPUs asked for by waiting jobs, averaged over `buckets` equal parts of the run.
 struct Moment {

@@ -12,15 +12,16 @@
 namespace pondage::report {
 
 struct Result {
-  Run run;
-  Figures figures;
+  Run run;                          // of the first seed
+  Figures figures;                  // ... too
+  std::vector<Figures> seeds = {};  // of all, where there are several
 };
 
 struct Report {
   std::string title;    // of the workload: "examples/three-teams.yaml"
   std::string source;   // which trace, how many rows
   std::string command;  // that makes this report again
-  std::string version;
+  std::string version = PONDAGE_VERSION;
   std::vector<Result> results;  // as the story goes: islands first, then pools
 };
 
@@ -29,7 +30,7 @@ Report ReportOf(std::string title, std::string source, std::string command, std:
 // All figures with what they rest on; no single jobs.
 std::string ToJson(const Report& report);
 
-// One line a job and run.
+// One line a job and run; of several seeds instead one a run and figure.
 std::string ToCsv(const Report& report);
 
 // One page in English and Chinese, light and dark: headline, use over time, waits by queue,

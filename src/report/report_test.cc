@@ -150,6 +150,22 @@ TEST(Report, CsvHasOneLineAJobAndQuotesWhatItMust) {
             "pool,fifo,b,x,,4,10.000,,,,0,0,0,0,0.000000\n");
 }
 
+TEST(Report, SeveralSeedsAreMeansWithTheirIntervals) {
+  Report report = ReportOf("t", "s", "c", {Small()});
+  Figures other = report.results[0].figures;
+  other.wait_s.mean += 20;
+  report.results[0].seeds = {report.results[0].figures, other};
+  const json::value seeds = json::parse(ToJson(report)).at("runs").at(0).at("seeds");
+  EXPECT_EQ(seeds.at("count"), 2);
+  const json::value& wait = seeds.at("figures").at("wait_s.mean");
+  EXPECT_DOUBLE_EQ(wait.at("mean").as_double(), 67.5 + 10);
+  EXPECT_NEAR(wait.at("half_width_95").as_double(), 12.706 * 10, 1e-6);
+  EXPECT_EQ(seeds.at("figures").as_object().size(), NamedFigures().size());
+  const std::string csv = ToCsv(report);
+  EXPECT_TRUE(csv.starts_with("run,policy,first_seed,seeds,figure,mean,half_width_95\n")) << csv;
+  EXPECT_TRUE(csv.contains("\npool,fifo,0,2,wait_s.mean,77.500000,127.060000\n")) << csv;
+}
+
 TEST(Report, PageHoldsItsDataAndNoWayOut) {
   auto run = Small();
   run.jobs[0].name = "</script><script>alert(1)</script><!--";

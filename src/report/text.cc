@@ -91,6 +91,16 @@ json::object ResultJson(const Report& report, const Result& result) {
                    {"seed", run.seed},
                    {"costs", run.costs},
                    {"figures", FiguresJson(result.figures)}};
+  if (!result.seeds.empty()) {
+    json::object intervals;
+    for (const NamedFigure& figure : NamedFigures()) {
+      const Interval interval = OverSeeds(result.seeds, figure.name);
+      intervals[figure.name] =
+          json::object{{"mean", interval.mean}, {"half_width_95", interval.half_width}};
+    }
+    out["seeds"] = json::object{
+        {"first", run.seed}, {"count", result.seeds.size()}, {"figures", std::move(intervals)}};
+  }
   const Figures* islands = run.islands ? nullptr : IslandsOf(report, run);
   if (islands != nullptr) {
     if (const auto worst = WorstAgainst(result.figures, *islands)) {
@@ -107,7 +117,7 @@ Report ReportOf(std::string title, std::string source, std::string command, std:
   Report report{std::move(title), std::move(source), std::move(command), PONDAGE_VERSION, {}};
   for (Run& run : runs) {
     Figures figures = FiguresOf(run);
-    report.results.push_back({std::move(run), std::move(figures)});
+    report.results.push_back({.run = std::move(run), .figures = std::move(figures)});
   }
   return report;
 }
@@ -123,11 +133,31 @@ std::string ToJson(const Report& report) {
   return json::serialize(out) + "\n";
 }
 
+namespace {
+
+std::string SeedsCsv(const Report& report) {
+  std::string out = "run,policy,first_seed,seeds,figure,mean,half_width_95\n";
+  for (const Result& result : report.results) {
+    for (const NamedFigure& figure : NamedFigures()) {
+      const Interval interval = OverSeeds(result.seeds, figure.name);
+      fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{:.6f},{:.6f}\n",
+                     Cell(result.run.name), Cell(result.run.policy), result.run.seed,
+                     result.seeds.size(), figure.name, interval.mean, interval.half_width);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string ToCsv(const Report& report) {
+  const bool has_seeds = !report.results.empty() && !report.results.front().seeds.empty();
+  if (has_seeds) return SeedsCsv(report);
   std::string out =
       "run,policy,job,queue,user,gpus,submit_s,start_s,end_s,wait_s,cut,evictions,moves,failures,"
       "lost_gpu_hours\n";
-  for (const auto& [run, figures] : report.results) {
+  for (const Result& result : report.results) {
+    const Run& run = result.run;
     for (const Job& job : run.jobs) {
       const bool started = !job.stays.empty();
       const std::int64_t submit = job.submit.unix_ms;

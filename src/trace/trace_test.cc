@@ -193,8 +193,9 @@ jobs:
 faults:
   mtbf: 90d
   limits: 0.9..4
+  arrivals: 10m
   outages: [{server: node-1, at: 1d, for: 2h}]
-policy: {name: fifo, compare: islands, also-faster: 2.1, restart: 60s, saving: 5s}
+policy: {name: fifo, baselines: islands, also-faster: 2.1, restart: 60s, saving: 5s}
 )";
 
 TEST(Yaml, ReadsALab) {
@@ -213,7 +214,7 @@ TEST(Yaml, ReadsALab) {
   EXPECT_EQ(lab->jobs[4].submit - lab->jobs[0].submit, base::SecondsLong(4'800));
   EXPECT_EQ(lab->jobs[4].gang[0].gpu, base::MilliGpu{500});
   EXPECT_EQ(lab->faults.outages.front().machine, "node-1");
-  EXPECT_EQ(lab->policy.compare, std::vector<std::string>{"islands"});
+  EXPECT_EQ(lab->policy.baselines, std::vector<std::string>{"islands"});
   EXPECT_EQ(lab->policy.also_faster_milli, 2'100);
 }
 
@@ -311,7 +312,8 @@ TEST(Flags, SayWhatTheFileWouldSay) {
   EXPECT_EQ(why("mtbf=1d,mtbf=2d"), "--faults: \"mtbf\" stands here twice");
   EXPECT_EQ(why("limits=4..1"),
             "--faults: limits: not like 0.9..4: so many times the true length, at most 1000");
-  EXPECT_EQ(why("cost=1"), "--faults: unknown field \"cost\"; known: limits mtbf outages repair");
+  EXPECT_EQ(why("cost=1"),
+            "--faults: unknown field \"cost\"; known: arrivals limits mtbf outages repair");
   EXPECT_EQ(why("mtbf={a"), "--faults: \"mtbf={a\" is not like KEY=VALUE");
 }
 

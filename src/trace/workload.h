@@ -92,14 +92,17 @@ struct Faults {
   base::Millis repair = base::SecondsLong(3'600);
   std::vector<Outage> outages;
   std::optional<LimitErrors> limits;  // of every job, instead of the limit it states
+  base::Millis arrivals;              // every job comes up to so much later
 
+  // Whether seeds differ in anything.
+  bool LeavesToChance() const { return mtbf || limits || arrivals.value > 0; }
   bool operator==(const Faults&) const = default;
 };
 
 // How to decide, what a disturbance costs, and what to compare with.
 struct Policy {
   std::string name = "pondage";
-  std::vector<std::string> compare;    // policies, or "islands"
+  std::vector<std::string> baselines;  // played beside it: policies, or "islands"
   std::int64_t also_faster_milli = 0;  // run it again with arrivals so many times as fast; 0: no
   base::Millis restart;                // from being bound again to the first new step
   base::Millis grace = base::SecondsLong(30);  // between notice and kill

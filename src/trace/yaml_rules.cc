@@ -37,6 +37,7 @@ void ReadFaults(Field field, Faults& faults) {
                               .length = outage.At("for").Length({})});
     outage.NothingElse();
   }
+  faults.arrivals = field.At("arrivals").Length(faults.arrivals);
   if (const auto limits = ReadLimits(field.At("limits"))) faults.limits = limits;
   field.NothingElse();
 }
@@ -55,7 +56,7 @@ void ReadCosts(Field& field, Policy& policy) {
 void ReadPolicy(Field field, Policy& policy) {
   if (!field.Present()) return;
   policy.name = field.At("name").Text(policy.name);
-  policy.compare = field.At("compare").Texts();
+  policy.baselines = field.At("baselines").Texts();
   policy.also_faster_milli = field.At("also-faster").Number(kMilli, 1, 1'000'000, 0);
   ReadCosts(field, policy);
   field.NothingElse();

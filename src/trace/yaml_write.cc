@@ -142,6 +142,7 @@ class Writer {
             Thousandths(faults.limits->low_milli) + ".." + Thousandths(faults.limits->high_milli));
     }
     Plain("repair", Ms(faults.repair));
+    Plain("arrivals", Ms(faults.arrivals));
     out_ << YAML::Key << "outages" << YAML::Value << YAML::BeginSeq;
     for (const Outage& outage : faults.outages) {
       out_ << YAML::Flow << YAML::BeginMap;
@@ -154,8 +155,8 @@ class Writer {
     const Policy& policy = workload.policy;
     out_ << YAML::Key << "policy" << YAML::Value << YAML::BeginMap;
     Name("name", policy.name);
-    out_ << YAML::Key << "compare" << YAML::Value << YAML::Flow << YAML::BeginSeq;
-    for (const std::string& name : policy.compare) out_ << YAML::DoubleQuoted << name;
+    out_ << YAML::Key << "baselines" << YAML::Value << YAML::Flow << YAML::BeginSeq;
+    for (const std::string& name : policy.baselines) out_ << YAML::DoubleQuoted << name;
     out_ << YAML::EndSeq;
     if (policy.also_faster_milli > 0) Plain("also-faster", Thousandths(policy.also_faster_milli));
     Plain("restart", Ms(policy.restart));

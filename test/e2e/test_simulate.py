@@ -4,6 +4,7 @@ import io
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -47,7 +48,7 @@ class Simulate(unittest.TestCase):
         return done.stdout
 
     def test_the_same_bytes_twice_and_through_the_server(self):
-        words = ("lab.yaml", "--compare", "islands", "--compare", "srtf")
+        words = ("lab.yaml", "--baseline", "islands", "--baseline", "srtf")
         for form in ("json", "csv"):
             once = self.answer(*words, "-o", form)
             self.assertEqual(once, self.answer(*words, "-o", form))
@@ -63,6 +64,18 @@ class Simulate(unittest.TestCase):
         self.assertGreater(run["figures"]["lost_gpu_hours"], 0)
         self.assertGreater(run["figures"]["cut"], 0)
         self.assertIn("a machine fails every 90 min, repair 20 min", run["costs"])
+
+    def test_several_seeds_are_means_with_intervals(self):
+        words = ("lab.yaml", "--faults", "mtbf=90m,repair=20m,arrivals=5m", "--seeds", "4")
+        run = json.loads(self.answer(*words, "-o", "json"))["runs"][0]
+        mean = run["seeds"]["figures"]["wait_s.mean"]
+        alone = [json.loads(self.answer(*words[:3], "--seed", str(seed), "-o", "json"))["runs"][0]["figures"]["wait_s"]["mean"]
+                 for seed in range(1, 5)]
+        self.assertAlmostEqual(mean["mean"], statistics.mean(alone), places=6)
+        self.assertAlmostEqual(mean["half_width_95"], 3.182 * statistics.stdev(alone) / 2, places=6)
+        rows = list(csv.DictReader(io.StringIO(self.answer(*words, "-o", "csv"))))
+        self.assertIn("wait_s.mean", [row["figure"] for row in rows])
+        self.assertIn(" ±", self.answer(*words))
 
     def test_every_form_says_the_same(self):
         figures = json.loads(self.answer("lab.yaml", "-o", "json"))
@@ -89,8 +102,9 @@ class Simulate(unittest.TestCase):
         rows = ((("none.yaml",), "none.yaml: there is no such file"), (("bad.yaml",), "line 2: fleet[0]: unknown field \"gpu\""),
                 (("jobs.txt", "--trace", "slurm"), "--machines"), (("lab.yaml", "--out", "x.pdf"), "FILE.html"),
                 (("lab.yaml", "--machines", "many"), "18x8"), (("lab.yaml", "--policy", "magic"), "magic"),
+                (("lab.yaml", "--seeds", "3"), "nothing here is left to chance"),
                 (("lab.yaml", "--faults", "mtbf=often"), "--faults: mtbf: \"often\" is not a length of time"),
-                (("lab.yaml", "--faults", "mtbf=1d", "--compare", "fifo"), "plain policies know no failing machines"))
+                (("lab.yaml", "--faults", "mtbf=1d", "--baseline", "fifo"), "plain policies know no failing machines"))
         for words, why in rows:
             refused = self.ask(*words)
             self.assertEqual((refused.returncode, refused.stdout), (2, ""), words)

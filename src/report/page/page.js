@@ -241,13 +241,18 @@ function table() {
     const name = make("td");
     const less = [f.unfinished ? t("unfinished", { n: f.unfinished }) : "", f.cut ? t("cut", { n: f.cut }) : ""].filter(Boolean);
     name.append(make("i", "", { background: color(i) }), run.name + (less.length ? ` (${less.join(", ")})` : ""));
+    // Of several seeds the mean, and how far the true one may be from it.
+    const of = (key, write) => {
+      const over = run.seeds && run.seeds.figures[key];
+      return over ? `${write(over.mean)} ± ${write(over.half_width_95)}` : write(key.split(".").reduce((value, part) => value[part], f));
+    };
     row.append(name, ...[
-      number(run.gpus, 0), `${number(run.faster, 2)}x`, percent(f.utilisation),
-      time(f.wait_s.mean), time(f.wait_s.p50), time(f.wait_s.p99), time(f.jct_s.mean), time(f.jct_s.p50), time(f.jct_s.p99),
-      f.bounds ? time(f.bounds.jct_mean_s) : "", time(f.makespan_s), number(f.evictions_per_job, 3),
-      number(f.failures_per_job, 3), number(f.lost_gpu_hours, 1),
+      number(run.gpus, 0), `${number(run.faster, 2)}x`, of("utilisation", percent),
+      ...["wait_s.mean", "wait_s.p50", "wait_s.p99", "jct_s.mean", "jct_s.p50", "jct_s.p99"].map((key) => of(key, time)),
+      f.bounds ? time(f.bounds.jct_mean_s) : "", of("makespan_s", time), of("evictions_per_job", (value) => number(value, 3)),
+      of("failures_per_job", (value) => number(value, 3)), of("lost_gpu_hours", number),
       worst ? `${worst.queue}: ${time(worst.alone_s)} → ${time(worst.here_s)}` : worst === null ? t("none") : "",
-      run.policy, String(run.seed), run.costs,
+      run.policy, run.seeds ? t("seedsFrom", { first: run.seeds.first, n: run.seeds.count }) : String(run.seed), run.costs,
     ].map((text) => make("td", text)));
     body.append(row);
   });

@@ -11,7 +11,8 @@ const kWords = {
     ganttNote: "One line a job: pale while it waits, its queue's colour while it runs.",
     figures: "All figures", bound: "bound",
     figuresNote: "p99 is sorted[int(0.99 n)]. Use is GPU-time held between first and last submission over what there was. " +
-      "The bound holds for any schedule that may interrupt and move jobs, one job on a GPU at a time.",
+      "The bound holds for any schedule that may interrupt and move jobs, one job on a GPU at a time. Where there are several seeds, " +
+      "figures are their means ± 95 % confidence (Student's t), and the pictures show the first seed.",
     days: "days", hours: "hours", share: "% of GPUs", gpus: "GPUs", jobsShare: "% of jobs",
     busy: "{share} % busy", meanWait: "mean wait", jobs: "{n} jobs", arrivals: "jobs come {x} times as fast",
     asTrace: "jobs come as in the trace", over: "over {time}",
@@ -25,6 +26,7 @@ const kWords = {
     cols: ["run", "GPUs", "arrivals", "use %", "wait mean", "p50", "p99", "JCT mean", "p50", "p99", "bound", "makespan",
       "evictions/job", "failures/job", "lost GPU-h", "worst against its island", "policy", "seed", "costs"],
     none: "none", islands: "islands", unfinished: "{n} unfinished",
+    seedsFrom: "{n} from {first} on",
     cut: "{n} of them cut by their limit",
   },
   zh: {
@@ -38,7 +40,7 @@ const kWords = {
     ganttNote: "每个作业一行：等待时为浅色，运行时为其队列的颜色。",
     figures: "全部数据", bound: "下界",
     figuresNote: "p99 为 sorted[int(0.99 n)]。使用率为首次与末次提交之间被占用的 GPU 时间与总量之比。" +
-      "下界适用于任何可中断、可迁移、且每块 GPU 同时只运行一个作业的调度。",
+      "下界适用于任何可中断、可迁移、且每块 GPU 同时只运行一个作业的调度。有多个种子时，数据为均值 ± 95 % 置信区间（Student t），图为第一个种子。",
     days: "天", hours: "小时", share: "GPU 占用 %", gpus: "GPU 数", jobsShare: "作业 %",
     busy: "{share} % 在用", meanWait: "平均等待", jobs: "{n} 个作业", arrivals: "作业到达速度为 {x} 倍",
     asTrace: "作业按原始轨迹到达", over: "历时 {time}",
@@ -52,6 +54,7 @@ const kWords = {
     cols: ["运行", "GPU", "到达", "使用率 %", "平均等待", "p50", "p99", "平均完成", "p50", "p99", "下界", "总时长",
       "驱逐/作业", "故障/作业", "损失 GPU 时", "相对自身岛最差", "策略", "种子", "代价"],
     none: "无", islands: "岛", unfinished: "{n} 个未完成",
+    seedsFrom: "从 {first} 起 {n} 个",
     cut: "其中 {n} 个因时限被终止",
   },
 };
