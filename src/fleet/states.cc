@@ -102,7 +102,7 @@ int States::PartOn(std::int32_t kind, std::size_t gpu, DemandId demand) const {
   return static_cast<int>(std::min<std::int64_t>(PartOf(asked, device).value, 2 * kWhole));
 }
 
-int States::Capacity(StateId state, DemandId demand) {
+int States::Learn(StateId state, DemandId demand) {
   if (state == kOut) return 0;
   std::vector<std::int16_t>& known = demands_[static_cast<std::size_t>(demand)].capacity;
   const auto at = static_cast<std::size_t>(state);

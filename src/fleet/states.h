@@ -54,7 +54,11 @@ class States {
   std::size_t demands() const { return demands_.size(); }
 
   // How many members of `demand` a machine in `state` takes; labels and taints are not asked.
-  int Capacity(StateId state, DemandId demand);
+  int Capacity(StateId state, DemandId demand) {
+    const std::vector<std::int16_t>& known = demands_[static_cast<std::size_t>(demand)].capacity;
+    const auto at = static_cast<std::size_t>(state);
+    return at < known.size() && known[at] >= 0 ? known[at] : Learn(state, demand);
+  }
 
   // What a member is given: whole GPUs of lowest index, a part of the fullest GPU that has room.
   // Requires Capacity >= 1. `share` is what is charged of that GPU; 0: whole ones.
@@ -107,6 +111,7 @@ class States {
   };
 
   std::int32_t TypeNumber(const std::string& name);
+  int Learn(StateId state, DemandId demand);
   int WorkOut(const Free& free, DemandId demand) const;
   void ForgetCapacities();
 

@@ -70,15 +70,17 @@ void Calendar::Write(std::size_t node, base::Instant at, fleet::StateId state) {
     step->state = state;
   }
   if (at == at_once()) {
-    for (auto& [demand, count] : at_once_) Put(count, {node, state}, demand);
+    for (auto& [demand, count] : at_once_) {
+      Put(count, {static_cast<std::int32_t>(node), state}, demand, ground_.Allowed(demand));
+    }
     return;
   }
   std::vector<Change>& changes = RowAt(at).changes;
   if (is_new) {
-    changes.push_back({node, state});
+    changes.push_back({static_cast<std::int32_t>(node), state});
     return;
   }
-  const auto change = std::ranges::find(changes, node, &Change::node);
+  const auto change = std::ranges::find(changes, static_cast<std::int32_t>(node), &Change::node);
   PROMISE(change != changes.end());
   change->state = state;
 }
@@ -157,15 +159,16 @@ bool Calendar::IsFree(const Reservation& reservation, std::optional<base::Millis
   return true;
 }
 
-int Calendar::Capacity(fleet::StateId state, std::size_t node, fleet::DemandId demand) {
-  const fleet::NodeSet* allowed = ground_.Allowed(demand);
-  if (allowed != nullptr && !allowed->Has(node)) return 0;
-  return ground_.states().Capacity(state, demand);
+int Calendar::Capacity(const Change& change, fleet::DemandId demand,
+                       const fleet::NodeSet* allowed) {
+  if (allowed != nullptr && !allowed->Has(static_cast<std::size_t>(change.node))) return 0;
+  return ground_.states().Capacity(change.state, demand);
 }
 
-void Calendar::Put(Count& count, const Change& change, fleet::DemandId demand) {
-  std::int16_t& members = count.members[change.node];
-  const int now = Capacity(change.state, change.node, demand);
+void Calendar::Put(Count& count, const Change& change, fleet::DemandId demand,
+                   const fleet::NodeSet* allowed) {
+  std::int16_t& members = count.members[static_cast<std::size_t>(change.node)];
+  const int now = Capacity(change, demand, allowed);
   count.sum += now - members;
   members = static_cast<std::int16_t>(now);
 }
@@ -173,9 +176,11 @@ void Calendar::Put(Count& count, const Change& change, fleet::DemandId demand) {
 const Calendar::Count& Calendar::AtOnce(fleet::DemandId demand) {
   const auto [known, is_new] = at_once_.try_emplace(demand);
   if (is_new) {
+    const fleet::NodeSet* allowed = ground_.Allowed(demand);
     known->second.members.resize(steps_.size());
     for (std::size_t node = 0; node < steps_.size(); ++node) {
-      Put(known->second, {node, steps_[node].front().state}, demand);
+      const Change change{static_cast<std::int32_t>(node), steps_[node].front().state};
+      Put(known->second, change, demand, allowed);
     }
   }
   return known->second;
@@ -183,46 +188,56 @@ const Calendar::Count& Calendar::AtOnce(fleet::DemandId demand) {
 
 std::optional<Reservation> Calendar::Find(const Form& form, std::optional<base::Millis> limit,
                                           Lost& lost, base::Instant before) {
-  std::vector<Count> counts;
-  for (const NumberedPart& part : form.parts) counts.push_back(AtOnce(part.demand));
+  std::vector<Counted> parts;
+  for (const NumberedPart& part : form.parts) {
+    parts.push_back({part, ground_.Allowed(part.demand), AtOnce(part.demand)});
+  }
   int searches =
       form.parts.size() > 1 || IsPicky(form) ? kSearches : static_cast<int>(rows_.size());
   for (std::size_t row = 0; row < rows_.size() && rows_[row].at < before; ++row) {
     bool enough = true;
-    for (std::size_t part = 0; part < counts.size(); ++part) {
+    for (Counted& counted : parts) {
       for (const Change& change : rows_[row].changes) {
-        Put(counts[part], change, form.parts[part].demand);
+        Put(counted.count, change, counted.part.demand, counted.allowed);
       }
-      enough &= counts[part].sum >= form.parts[part].count;
+      enough &= counted.count.sum >= counted.part.count;
     }
     const base::Instant to = EndOf(rows_[row].at, limit);
-    std::vector<Count> through;
-    if (enough) through = counts;
-    if (!enough || !FitsThrough(row, to, form, through)) continue;
-    if (searches-- == 0) return {};
-    if (auto seats = Seats(form, through.front(), rows_[row].at, to, lost)) {
-      return Reservation{rows_[row].at, *std::move(seats)};
+    if (enough && FitsThrough(row, to, parts)) {
+      if (searches-- == 0) break;
+      if (auto seats = Seats(form, parts.front().count, rows_[row].at, to, lost)) {
+        taken_.clear();
+        return Reservation{rows_[row].at, *std::move(seats)};
+      }
+    }
+    for (; !taken_.empty(); taken_.pop_back()) {
+      Count& count = parts[taken_.back().part].count;
+      count.members[taken_.back().node] =
+          static_cast<std::int16_t>(count.members[taken_.back().node] + taken_.back().members);
+      count.sum += taken_.back().members;
     }
   }
+  taken_.clear();
   return {};
 }
 
-// Takes off `counts` what is taken before `to`. Enough by number is not yet enough: it must be the
-// same GPUs all the time, which Seats finds out.
-bool Calendar::FitsThrough(std::size_t row, base::Instant to, const Form& form,
-                           std::vector<Count>& counts) {
+// Takes off the counts what is taken before `to`. Enough by number is not yet enough: it must be
+// the same GPUs all the time, which Seats finds out.
+bool Calendar::FitsThrough(std::size_t row, base::Instant to, std::vector<Counted>& parts) {
   for (std::size_t later = row + 1; later < rows_.size() && rows_[later].at < to; ++later) {
-    for (std::size_t part = 0; part < counts.size(); ++part) {
-      const NumberedPart& asked = form.parts[part];
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      Counted& counted = parts[part];
       for (const Change& change : rows_[later].changes) {
-        std::int16_t& members = counts[part].members[change.node];
+        const auto node = static_cast<std::size_t>(change.node);
+        std::int16_t& members = counted.count.members[node];
         if (members == 0) continue;
-        const int then = Capacity(change.state, change.node, asked.demand);
-        if (then >= members) continue;
-        counts[part].sum -= members - then;
-        members = static_cast<std::int16_t>(then);
+        const int less = members - Capacity(change, counted.part.demand, counted.allowed);
+        if (less <= 0) continue;
+        taken_.push_back({part, node, static_cast<std::int16_t>(less)});
+        counted.count.sum -= less;
+        members = static_cast<std::int16_t>(members - less);
       }
-      if (counts[part].sum < asked.count) return false;
+      if (counted.count.sum < counted.part.count) return false;
     }
   }
   return true;

@@ -60,27 +60,39 @@ class Calendar {
     fleet::StateId state = fleet::kOut;
   };
   struct Change {
-    std::size_t node = 0;
+    std::int32_t node = 0;
     fleet::StateId state = fleet::kOut;
   };
   struct Row {
     base::Instant at;
     std::vector<Change> changes;
   };
-  // How many members of each part every machine takes; `sum` over machines.
+  // How many members of a part every machine takes; `sum` over machines.
   struct Count {
     std::vector<std::int16_t> members;
     std::int64_t sum = 0;
+  };
+  // A part whose members are counted through the rows.
+  struct Counted {
+    const NumberedPart& part;
+    const fleet::NodeSet* allowed;  // null: everywhere
+    Count count;
+  };
+  struct Taken {  // off a count, to be put back
+    std::size_t part = 0;
+    std::size_t node = 0;
+    std::int16_t members = 0;
   };
 
   void Release(const Holding& holding, base::Instant at);
   void Split(std::size_t node, base::Instant at);
   void Write(std::size_t node, base::Instant at, fleet::StateId state);
   Row& RowAt(base::Instant at);
-  int Capacity(fleet::StateId state, std::size_t node, fleet::DemandId demand);
-  void Put(Count& count, const Change& change, fleet::DemandId demand);
+  int Capacity(const Change& change, fleet::DemandId demand, const fleet::NodeSet* allowed);
+  void Put(Count& count, const Change& change, fleet::DemandId demand,
+           const fleet::NodeSet* allowed);
   const Count& AtOnce(fleet::DemandId demand);
-  bool FitsThrough(std::size_t row, base::Instant to, const Form& form, std::vector<Count>& counts);
+  bool FitsThrough(std::size_t row, base::Instant to, std::vector<Counted>& parts);
   std::optional<std::vector<Seat>> Seats(const Form& form, const Count& count, base::Instant from,
                                          base::Instant to, Lost& lost);
   std::optional<std::vector<Seat>> Choose(const NumberedPart& part, const Count& count,
@@ -91,6 +103,7 @@ class Calendar {
   std::vector<std::vector<Step>> steps_;      // by machine
   std::vector<Row> rows_;                     // by time
   std::map<fleet::DemandId, Count> at_once_;  // what demands find now
+  std::vector<Taken> taken_;                  // by FitsThrough
 };
 
 }  // namespace pondage::plan

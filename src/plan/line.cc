@@ -15,7 +15,7 @@ bool IsLater(const Cohort* a, const Cohort* b) {
 }
 
 bool StandsLater(const Bucket* a, const Bucket* b) {
-  const auto order = a->stands.back().rank <=> b->stands.back().rank;
+  const auto order = a->rank <=> b->rank;
   return order != 0 ? order > 0 : a->heap.front()->turn > b->heap.front()->turn;
 }
 
@@ -79,6 +79,7 @@ void Line::Begin(Ground& ground, const queue::Tree& queues, base::Instant now) {
   users_.clear();
   paths_.clear();
   heap_.clear();
+  ranks_ = 0;
   const base::Instant then = now + policy_.share_ahead;
   const std::int64_t ahead = policy_.share_ahead.value;
   std::map<std::string_view, std::int64_t> faded;
@@ -89,33 +90,38 @@ void Line::Begin(Ground& ground, const queue::Tree& queues, base::Instant now) {
     levels_[spec->name] = {{use, spec->weight}, queues.Used(spec->name), spec->guarantee};
   }
   for (auto& [key, bucket] : buckets_) {
-    std::vector<Level*>& path = paths_[key.queue];
-    if (path.empty()) {
-      for (const std::string_view level : queues.PathUp(key.queue)) {
-        const auto known = levels_.find(level);
-        if (known != levels_.end()) path.push_back(&known->second);
-      }
-    }
-    users_.try_emplace({key.queue, key.user}, 0).first->second =
-        policy_.memory ? queues.FadedOf(key.queue, key.user, then)
-                       : queues.HeldBy(key.queue, key.user).value * ahead;
-    const queue::Spec* spec = queues.Find(key.queue);
-    bucket.sized = spec == nullptr || spec->order == queue::Order::kFair;
-    bucket.stands.clear();
-    bucket.heap.clear();
-    for (auto& [cohort_key, cohort] : bucket.cohorts) {
-      cohort.next = 0;
-      cohort.closed = false;
-      cohort.keeps = {};
-      cohort.turn = TurnOf(cohort, cohort.jobs.front());
-      cohort.turn.rest = RestOf(cohort);
-      bucket.heap.push_back(&cohort);
-    }
-    std::ranges::make_heap(bucket.heap, IsLater);
-    Stands(bucket, RankOf(bucket));
+    Enter(bucket);
+    bucket.user = &users_[{key.queue, key.user}];
+    *bucket.user = policy_.memory ? queues.FadedOf(key.queue, key.user, then)
+                                  : queues.HeldBy(key.queue, key.user).value * ahead;
+    Renew(bucket);
     heap_.push_back(&bucket);
   }
   std::ranges::make_heap(heap_, StandsLater);
+}
+
+void Line::Enter(Bucket& bucket) {
+  std::vector<Level*>& path = paths_[bucket.key.queue];
+  if (path.empty()) {
+    for (const std::string_view level : queues_->PathUp(bucket.key.queue)) {
+      const auto known = levels_.find(level);
+      if (known != levels_.end()) path.push_back(&known->second);
+    }
+  }
+  bucket.path = &path;
+  const queue::Spec* spec = queues_->Find(bucket.key.queue);
+  bucket.sized = spec == nullptr || spec->order == queue::Order::kFair;
+  bucket.stands.clear();
+  bucket.heap.clear();
+  for (auto& [key, cohort] : bucket.cohorts) {
+    cohort.next = 0;
+    cohort.closed = false;
+    cohort.keeps = {};
+    cohort.turn = TurnOf(cohort, cohort.jobs.front());
+    cohort.turn.rest = RestOf(cohort);
+    bucket.heap.push_back(&cohort);
+  }
+  std::ranges::make_heap(bucket.heap, IsLater);
 }
 
 // Where an outdated rank stands on top, it goes down to its place.
@@ -123,10 +129,9 @@ Cohort* Line::Next() {
   while (!heap_.empty()) {
     Bucket& bucket = *heap_.front();
     Cohort* cohort = bucket.heap.front();
-    if (RestOf(*cohort) == cohort->turn.rest) {
-      Rank rank = RankOf(bucket);
-      if (rank == bucket.stands.back().rank) return cohort;
-      Stands(bucket, std::move(rank));
+    if (RestOf(*cohort) == cohort->turn.rest && !Renew(bucket)) {
+      Note(bucket);
+      return cohort;
     }
     std::ranges::pop_heap(heap_, StandsLater);
     heap_.pop_back();
@@ -134,6 +139,16 @@ Cohort* Line::Next() {
     Push(bucket);
   }
   return nullptr;
+}
+
+void Line::Note(Bucket& bucket) {
+  if (ranks_ == 0 || bucket.rank != last_) {
+    last_ = bucket.rank;
+    ++ranks_;
+  }
+  if (bucket.stands.empty() || bucket.stands.back().ranks != ranks_) {
+    bucket.stands.push_back({ranks_, bucket.heap.front()->turn});
+  }
 }
 
 // Sorts the first cohort in anew, as often as it is no longer inside the guarantee.
@@ -146,12 +161,7 @@ void Line::Sink(Bucket& bucket) {
     cohort->turn.rest = rest;
     std::ranges::push_heap(bucket.heap, IsLater);
   }
-  Rank rank = RankOf(bucket);
-  if (rank != bucket.stands.back().rank) Stands(bucket, std::move(rank));
-}
-
-void Line::Stands(Bucket& bucket, Rank rank) {
-  bucket.stands.push_back({std::move(rank), bucket.heap.front()->turn});
+  Renew(bucket);
 }
 
 void Line::Push(Bucket& bucket) {
@@ -190,35 +200,46 @@ void Line::Close(Cohort& cohort) {
 
 void Line::Count(const Bucket& bucket, base::MilliGpu charge) {
   const std::int64_t ahead = charge.value * policy_.share_ahead.value;
-  for (Level* level : paths_[bucket.key.queue]) {
+  for (Level* level : *bucket.path) {
     level->used += charge;
     level->faded.use += ahead;
   }
-  users_[{bucket.key.queue, bucket.key.user}] += ahead;
+  *bucket.user += ahead;
 }
 
 int Line::RestOf(const Cohort& cohort) const {
-  if (cohort.bucket->key.replaces) return 0;
-  const auto path = paths_.find(cohort.bucket->key.queue);
-  if (path == paths_.end() || path->second.empty()) return 2;
-  const Level& leaf = *path->second.front();
+  const Bucket& bucket = *cohort.bucket;
+  if (bucket.key.replaces) return 0;
+  if (bucket.path->empty()) return 2;
+  const Level& leaf = *bucket.path->front();
+  if (leaf.guarantee.value == 0) return 2;
   const base::MilliGpu charge = ground_->Of(cohort.key.shape).charge;
   const bool inside =
       charge.value > 0 && charge <= leaf.guarantee && leaf.used + charge <= leaf.guarantee;
   return inside ? 1 : 2;
 }
 
-Rank Line::RankOf(const Bucket& bucket) {
-  Rank rank{.rest = bucket.heap.front()->turn.rest, .priority = -bucket.key.priority};
-  const std::vector<Level*>& path = paths_[bucket.key.queue];
-  if (path.empty() || rank.rest == 0) return rank;
-  if (rank.rest == 1) rank.saturation = {path.front()->used.value, path.front()->guarantee.value};
-  if (!policy_.fair) return rank;
-  for (auto level = path.rbegin(); level != path.rend(); ++level) {
-    rank.path.push_back((*level)->faded);
+// True when it is another one than before.
+bool Line::Renew(Bucket& bucket) {
+  Rank& rank = scratch_;
+  rank.rest = bucket.heap.front()->turn.rest;
+  rank.saturation = {};
+  rank.path.clear();
+  rank.priority = -bucket.key.priority;
+  rank.user = {};
+  const std::vector<Level*>& path = *bucket.path;
+  if (!path.empty() && rank.rest != 0) {
+    if (rank.rest == 1) rank.saturation = {path.front()->used.value, path.front()->guarantee.value};
+    if (policy_.fair) {
+      for (auto level = path.rbegin(); level != path.rend(); ++level) {
+        rank.path.push_back((*level)->faded);
+      }
+      rank.user = {*bucket.user, 1};
+    }
   }
-  rank.user = {users_[{bucket.key.queue, bucket.key.user}], 1};
-  return rank;
+  if (rank == bucket.rank) return false;
+  std::swap(rank, bucket.rank);
+  return true;
 }
 
 Turn Line::TurnOf(const Cohort& cohort, std::pair<base::Instant, base::JobId> job) const {
@@ -258,17 +279,8 @@ Wide Line::SizeOf(const Cohort& cohort, base::Instant arrived) const {
 // been offered then.
 const std::vector<const Waiter*>& Line::InOrder() {
   if (!order_.empty()) return order_;
-  std::vector<Stand*> stands;
-  for (auto& [key, bucket] : buckets_) {
-    for (Stand& stand : bucket.stands) stands.push_back(&stand);
-  }
-  std::ranges::sort(stands, [](const Stand* a, const Stand* b) { return a->rank < b->rank; });
-  for (std::size_t i = 1; i < stands.size(); ++i) {
-    const bool same = stands[i]->rank == stands[i - 1]->rank;
-    stands[i]->number = stands[i - 1]->number + (same ? 0 : 1);
-  }
   struct Seat {
-    std::size_t stand = 0;
+    std::size_t ranks = 0;
     Turn turn;
     Waiter* waiter = nullptr;
   };
@@ -279,10 +291,10 @@ const std::vector<const Waiter*>& Line::InOrder() {
     const std::vector<Stand>& of_bucket = waiter.cohort->bucket->stands;
     auto stand = std::ranges::upper_bound(of_bucket, turn, {}, &Stand::since);
     if (stand != of_bucket.begin()) --stand;
-    seats.push_back({stand == of_bucket.end() ? stands.size() : stand->number, turn, &waiter});
+    seats.push_back({stand == of_bucket.end() ? ranks_ + 1 : stand->ranks, turn, &waiter});
   }
   std::ranges::sort(seats, [](const Seat& a, const Seat& b) {
-    return a.stand != b.stand ? a.stand < b.stand : a.turn < b.turn;
+    return a.ranks != b.ranks ? a.ranks < b.ranks : a.turn < b.turn;
   });
   for (const Seat& seat : seats) {
     seat.waiter->place = order_.size();

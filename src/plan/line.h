@@ -95,11 +95,17 @@ struct Rank {
   auto operator<=>(const Rank&) const = default;
 };
 
-// From this turn on a bucket's jobs stood so.
+// A bucket's jobs from this turn on were offered behind so many ranks.
 struct Stand {
-  Rank rank;
+  std::size_t ranks = 0;
   Turn since;
-  std::size_t number = 0;  // equal for equal ranks, less for earlier ones
+};
+
+// A queue in this cycle: what it used, with what the cycle starts.
+struct Level {
+  Share faded;
+  base::MilliGpu used;
+  base::MilliGpu guarantee;
 };
 
 struct BucketKey {
@@ -113,9 +119,13 @@ struct BucketKey {
 struct Bucket {
   BucketKey key;
   std::map<CohortKey, Cohort> cohorts;
-  bool sized = true;          // small jobs first, as the order of its queue says
-  std::vector<Stand> stands;  // of this cycle, each later and worse than the one before
-  std::vector<Cohort*> heap;  // by turn
+  bool sized = true;  // small jobs first, as the order of its queue says
+  // Of this cycle:
+  const std::vector<Level*>* path = nullptr;  // of its queue, leaf first
+  std::int64_t* user = nullptr;               // what its user used in its queue
+  Rank rank;                                  // as last worked out
+  std::vector<Stand> stands;                  // each later than the one before
+  std::vector<Cohort*> heap;                  // by turn
 };
 
 struct Waiter {
@@ -148,20 +158,14 @@ class Line {
   const std::vector<const Waiter*>& InOrder();
 
  private:
-  struct Level {  // of the queue tree, in this cycle
-    Share faded;
-    base::MilliGpu used;
-    base::MilliGpu guarantee;
-  };
-
   Turn TurnOf(const Cohort& cohort, std::pair<base::Instant, base::JobId> job) const;
   Wide SizeOf(const Cohort& cohort, base::Instant arrived) const;
   int RestOf(const Cohort& cohort) const;
+  void Enter(Bucket& bucket);
+  bool Renew(Bucket& bucket);
   void Sink(Bucket& bucket);
-  Rank RankOf(const Bucket& bucket);
   void Push(Bucket& bucket);
-
-  void Stands(Bucket& bucket, Rank rank);
+  void Note(Bucket& bucket);
 
   Policy policy_;
   std::map<base::JobId, Waiter> waiters_;
@@ -175,6 +179,9 @@ class Line {
   std::map<std::pair<std::string_view, std::string_view>, std::int64_t> users_;  // queue, user
   std::map<std::string_view, std::vector<Level*>> paths_;                        // leaf first
   std::vector<Bucket*> heap_;
+  std::size_t ranks_ = 0;  // of those offered so far
+  Rank last_;              // of the last one offered
+  Rank scratch_;
 };
 
 }  // namespace pondage::plan
