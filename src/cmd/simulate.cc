@@ -9,6 +9,7 @@
 #include "cmd/context.h"
 #include "cmd/mains.h"
 #include "cmd/meter.h"
+#include "cmd/simulate_compare.h"
 #include "replay/story.h"
 #include "report/report.h"
 #include "terminal/text.h"
@@ -129,34 +130,15 @@ base::Result<void> WriteOut(const Context& context, const report::Report& report
   return {};
 }
 
-}  // namespace
-
-base::Result<int> SimulateMain(Context& context) {
+base::Result<int> PrintReport(const Context& context, const trace::Workload& workload,
+                              std::vector<report::Result> results) {
   const grammar::Invocation& line = context.line();
-  if (line.Has("out")) TRY_DO(Written({}, fs::path(line.Value("out")).extension().string()));
-  auto workload = WorkloadOf(line);
-  if (!workload) return std::unexpected(AboutFile(workload.error()));
-  TRY(const std::int64_t seed, line.Number("seed", 1, 0, 1'000'000'000));
-  TRY(const std::int64_t seeds, line.Number("seeds", 1, 1, 10'000));
-  if (seeds > 1 && !workload->faults.LeavesToChance()) {
-    return base::Fail(base::Kind::kInvalid, "PND-C002", "",
-                      "--seeds: nothing here is left to chance; say what is, as --faults mtbf=30d");
-  }
-
-  Meter meter(context.screen());
-  replay::Options options{.seed = static_cast<std::uint64_t>(seed), .server = line.Has("whole")};
-  options.on_progress = [&meter](const replay::Progress& at) { meter.Show(at); };
-  auto results = replay::PlayStory(*workload, options, static_cast<int>(seeds),
-                                   [&](const std::string& name, std::size_t number,
-                                       std::size_t of) { meter.Begin(name, number, of); });
-  meter.End();
-  if (!results) return std::unexpected(AboutFile(results.error()));
   const report::Report report{
       .title = line.words[0],
       .source = fmt::format("{}, {} jobs", fs::path(line.words[0]).filename().string(),
-                            workload->jobs.size()),
+                            workload.jobs.size()),
       .command = CommandText(line),
-      .results = *std::move(results)};
+      .results = std::move(results)};
   TRY_DO(WriteOut(context, report));
   switch (context.screen().format) {
     case terminal::Format::kJson:
@@ -169,6 +151,53 @@ base::Result<int> SimulateMain(Context& context) {
       context.Print(Overview(report, context.screen()));
   }
   return terminal::kDone;
+}
+
+// Flags that do not go together.
+base::Result<void> CheckTogether(const grammar::Invocation& line) {
+  if (line.Has("out")) TRY_DO(Written({}, fs::path(line.Value("out")).extension().string()));
+  if (!line.Has("compare")) return {};
+  for (const char* flag : {"out", "baseline", "policy", "seeds"}) {
+    if (!line.Has(flag)) continue;
+    return base::Fail(base::Kind::kInvalid, "PND-C002", "",
+                      fmt::format("--compare does not go with --{}", flag));
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Result<int> SimulateMain(Context& context) {
+  const grammar::Invocation& line = context.line();
+  TRY_DO(CheckTogether(line));
+  auto workload = WorkloadOf(line);
+  if (!workload) return std::unexpected(AboutFile(workload.error()));
+  TRY(const std::int64_t seed, line.Number("seed", 1, 0, 1'000'000'000));
+  TRY(const std::int64_t seeds, line.Number("seeds", 1, 1, 10'000));
+  if (seeds > 1 && !workload->faults.LeavesToChance()) {
+    return base::Fail(base::Kind::kInvalid, "PND-C002", "",
+                      "--seeds: nothing here is left to chance; say what is, as --faults mtbf=30d");
+  }
+
+  Meter meter(context.screen());
+  const auto begin = [&](const std::string& name, std::size_t number, std::size_t of) {
+    meter.Begin(name, number, of);
+  };
+  replay::Options options{.seed = static_cast<std::uint64_t>(seed), .server = line.Has("whole")};
+  options.on_progress = [&meter](const replay::Progress& at) { meter.Show(at); };
+  if (line.Has("compare")) {
+    const std::vector<std::string> names = line.Values("compare");
+    const auto comparison =
+        replay::Compare(*workload, names[0], names[1], options, kShownPartings, begin);
+    meter.End();
+    if (!comparison) return std::unexpected(AboutFile(comparison.error()));
+    context.Print(ComparisonText(*comparison, context.screen()));
+    return terminal::kDone;
+  }
+  auto results = replay::PlayStory(*workload, options, static_cast<int>(seeds), begin);
+  meter.End();
+  if (!results) return std::unexpected(AboutFile(results.error()));
+  return PrintReport(context, *workload, *std::move(results));
 }
 
 }  // namespace pondage::cmd

@@ -19,6 +19,7 @@ struct Flag {
   std::string_view chinese;
   bool many = false;         // may be given more than once
   std::string_view choices;  // "table|wide|json": all that is accepted; empty: anything
+  int words = 1;             // how many values it takes at once
 };
 
 struct Example {

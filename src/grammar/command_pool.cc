@@ -70,6 +70,11 @@ Command Simulate() {
        "pondage|fifo|fit|fewest|sjf|srtf|srsf|las"},
       {"baseline", 0, "NAME", "play this beside it", "同时重放以作比较", true,
        "islands|fifo|fit|fewest|sjf|srtf|srsf|las"},
+      {"compare", 0, "A B",
+       "where two ways to decide part, decision by decision, and why: islands, pondage, or a "
+       "policy",
+       "两种决策方式从哪里开始不同, 逐个决策及原因: islands, pondage 或一种策略", false,
+       "pondage|islands|fifo|fit|fewest|sjf|srtf|srsf|las", 2},
       {"machines", 0, "NxGPUS[:TYPE],...", "these machines instead of the file's: 18x8",
        "代替文件中的机器, 如 18x8"},
       {"trace", 0, "FORMAT", "FILE is such a trace", "FILE 是这种轨迹", false,
@@ -95,6 +100,8 @@ Command Simulate() {
   };
   simulate.examples = {{"pondage simulate examples/three-teams.yaml --out report.html",
                         "a page to look at", "生成可查看的网页"},
+                       {"pondage simulate lab.yaml --compare pondage fifo",
+                        "which decisions differ", "哪些决策不同"},
                        {"pondage simulate jobs.txt --trace slurm --machines 18x8",
                         "your own history", "自己的历史"}};
   simulate.completes = Completes::kFiles;

@@ -118,10 +118,12 @@ std::string ZshCase(const Command& command) {
   for (const Flag& flag : FlagsOf(command)) {
     std::string spec =
         fmt::format("{}--{}[{}]", flag.many ? "*" : "", flag.name, ZshText(flag.english));
-    if (!flag.choices.empty()) {
-      spec += fmt::format(":{}:({})", flag.name, Spaced(flag.choices));
-    } else if (!flag.value.empty()) {
-      spec += fmt::format(":{}:_files", ZshText(flag.value));
+    for (int word = 0; word < flag.words; ++word) {
+      if (!flag.choices.empty()) {
+        spec += fmt::format(":{}:({})", flag.name, Spaced(flag.choices));
+      } else if (!flag.value.empty()) {
+        spec += fmt::format(":{}:_files", ZshText(flag.value));
+      }
     }
     out += fmt::format(" \\\n        '{}'", spec);
   }

@@ -58,7 +58,7 @@ std::string Wrapped(std::string_view text, int columns, int indent) {
 std::string FlagTitle(const Flag& flag) {
   std::string title = flag.letter != 0 ? fmt::format("-{}, --{}", flag.letter, flag.name)
                                        : fmt::format("    --{}", flag.name);
-  if (!flag.choices.empty()) {
+  if (!flag.choices.empty() && flag.words == 1) {
     title += fmt::format(" {}", flag.choices);
   } else if (!flag.value.empty()) {
     title += fmt::format(" {}", flag.value);

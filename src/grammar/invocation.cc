@@ -36,7 +36,7 @@ void AddFlag(CLI::App& app, const Flag& flag, Invocation& line) {
            auto& all = line.flags[name];
            all.insert(all.end(), values.begin(), values.end());
          })
-      ->expected(1)
+      ->expected(flag.words)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
@@ -85,7 +85,12 @@ base::Result<void> CheckFlags(const Invocation& line) {
   for (const auto& [name, values] : line.flags) {
     const Flag* flag = FlagNamed(line.command, name);
     if (flag == nullptr || flag->value.empty()) continue;
-    if (values.size() > 1 && !flag->many) {
+    const auto at_once = static_cast<std::size_t>(flag->words);
+    if (values.size() % at_once != 0) {
+      return std::unexpected(
+          Usage(line.command, fmt::format("--{} takes {} values: {}", name, at_once, flag->value)));
+    }
+    if (values.size() > at_once && !flag->many) {
       return std::unexpected(
           Usage(line.command, fmt::format("--{} is given more than once", name)));
     }

@@ -81,6 +81,20 @@ TEST(Invocation, MistakesAreToldInWords) {
   }
 }
 
+TEST(Invocation, AFlagOfTwoValuesTakesBothAtOnce) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"simulate", "f.yaml", "--compare", "pondage", "fifo"},
+        std::vector<std::string>{"simulate", "--compare", "pondage", "fifo", "f.yaml"}}) {
+    const auto line = ParseLine(words);
+    ASSERT_TRUE(line) << line.error().message;
+    EXPECT_EQ(line->Values("compare"), (std::vector<std::string>{"pondage", "fifo"}));
+    EXPECT_EQ(line->words, std::vector<std::string>{"f.yaml"});
+  }
+  EXPECT_FALSE(ParseLine({"simulate", "f.yaml", "--compare", "pondage"}));
+  EXPECT_FALSE(
+      ParseLine({"simulate", "f.yaml", "--compare", "fit", "fifo", "--compare", "a", "b"}));
+}
+
 TEST(Commands, OutputsAreOfThoseThereAre) {
   for (const Command& command : Commands()) {
     for (const auto& output : terminal::Split(command.outputs, '|'))

@@ -15,6 +15,7 @@
 #include "base/instant.h"
 #include "base/result.h"
 #include "fleet/node.h"
+#include "job/status.h"
 #include "port/clock.h"
 #include "port/runner.h"
 #include "queue/tree.h"
@@ -32,13 +33,14 @@ inline std::optional<base::Millis> DeadlineOf(const trace::Job& job) {
 // A job of the workload as a TFJob: roles with equal members, under a number and a queue's name.
 struct Sheet {
   std::size_t number = 0;  // by submission
+  std::string name;        // a DNS label
   const trace::Job* job = nullptr;
   std::string queue;
   std::map<base::Role, trace::Member> roles;
   base::Millis grace;
 };
 
-// The environment of a program names its job and machine so: "default/j17", "node-3".
+// The environment of a program names its job and machine so: "default/train-17", "node-3".
 inline constexpr const char* kJobVariable = "JOB";
 inline constexpr const char* kNodeVariable = "NODE";
 
@@ -54,6 +56,9 @@ class Host {
   // Decides on what it was told, and orders programs about. Gives the instant of its next turn;
   // now, when there is more to do at once. Errors: a job or queue was refused.
   virtual base::Result<base::Instant> Turn() = 0;
+
+  // Why the job of this name waits, as its status says; none: it does not.
+  virtual std::optional<job::Reason> WhyWaits(const std::string& name) const = 0;
 };
 
 std::unique_ptr<Host> PoolHost(port::Runner& programs, const port::Clock& clock);

@@ -23,6 +23,22 @@ base::Error Cannot(const trace::Job& job, std::string why) {
   return {base::Kind::kInvalid, "", "job " + job.name, std::move(why)};
 }
 
+bool IsLabel(std::string_view name) {
+  constexpr std::size_t kLongest = 40;  // what is left for the names of replicas
+  const auto is = [](char c, bool inside) {
+    return (c >= 'a' && c <= 'z') || (inside && ((c >= '0' && c <= '9') || c == '-'));
+  };
+  return !name.empty() && name.size() <= kLongest && is(name.front(), false) &&
+         name.back() != '-' && std::ranges::all_of(name, [&](char c) { return is(c, true); });
+}
+
+// The names themselves where all of them are DNS labels, else numbers behind a letter.
+std::vector<std::string> LabelsOf(std::vector<std::string> names, char letter) {
+  if (std::ranges::all_of(names, IsLabel)) return names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = fmt::format("{}{}", letter, i);
+  return names;
+}
+
 // Roles of a gang's one or two kinds of members: one member alone is the chief of the others.
 using Roles = std::map<base::Role, trace::Member>;
 
@@ -86,9 +102,12 @@ class Player {
  public:
   Player(const trace::Workload& workload, const Options& options)
       : workload_(workload), options_(options) {
-    for (std::size_t i = 0; i < workload.queues.size(); ++i) {
-      names_[workload.queues[i].name] = fmt::format("q{}", i);
-    }
+    std::vector<std::string> queues, jobs;
+    for (const queue::Spec& queue : workload.queues) queues.push_back(queue.name);
+    for (const trace::Job& job : workload.jobs) jobs.push_back(job.name);
+    const std::vector<std::string> labels = LabelsOf(queues, 'q');
+    for (std::size_t i = 0; i < queues.size(); ++i) names_[queues[i]] = labels[i];
+    job_names_ = LabelsOf(jobs, 'j');
   }
 
   base::Result<report::Run> Run() {
@@ -103,6 +122,7 @@ class Player {
       nodes_[node.name] = node;
       host_->See(std::move(node));
     }
+    if (!names_.contains("default")) host_->Put({.name = "default"});
     for (queue::Spec queue : workload_.queues) {
       queue.name = names_.at(queue.name);
       const auto parent = names_.find(queue.parent);
@@ -130,7 +150,7 @@ class Player {
         if (!states_cpu) member.cpu = {};
         if (!states_memory) member.memory = {};
       }
-      Part part{.job = &job, .fewest_machines = 0};
+      Part part{.job = &job, .name = job_names_[parts_.size()], .fewest_machines = 0};
       base::MilliGpu gpu;
       for (const auto& [role, member] : roles) {
         part.members += member.count;
@@ -149,14 +169,16 @@ class Player {
     const std::vector<trace::Job>& jobs = workload_.jobs;
     while (next_ < jobs.size() || programs.finished() < jobs.size()) {
       const base::Instant now = NextInstant(programs);
+      AnswerUntil(now);
       if (now == base::kNever) break;  // what waits will wait for ever
       clock_.Set(now);
       programs.Advance(now);
       MoveMachines(programs);
       for (; next_ < jobs.size() && jobs[next_].submit <= now; ++next_) {
         const auto queue = names_.find(jobs[next_].queue);
-        host_->Apply({next_, &jobs[next_], queue == names_.end() ? "" : queue->second,
-                      roles_[next_], workload_.policy.grace});
+        host_->Apply({next_, job_names_[next_], &jobs[next_],
+                      queue == names_.end() ? "" : queue->second, roles_[next_],
+                      workload_.policy.grace});
       }
       TRY_DO(TurnAll());
       if (const trace::Job* job = programs.Hopeless()) {
@@ -170,6 +192,19 @@ class Player {
       }
     }
     return {};
+  }
+
+  // Questions about instants before `end`, by what was decided last.
+  void AnswerUntil(base::Instant end) {
+    if (options_.questions == nullptr) return;
+    std::vector<Question>& questions = *options_.questions;
+    for (; asked_ < questions.size() && questions[asked_].at < end; ++asked_) {
+      Question& question = questions[asked_];
+      const auto job = std::ranges::find(workload_.jobs, question.job, &trace::Job::name);
+      if (job == workload_.jobs.end()) continue;
+      question.answer =
+          host_->WhyWaits(job_names_[static_cast<std::size_t>(job - workload_.jobs.begin())]);
+    }
   }
 
   // Where nothing else can happen, machines that are away are waited for; none fails any more.
@@ -224,12 +259,14 @@ class Player {
   const Options& options_;
   port::ManualClock clock_;
   std::map<std::string, std::string> names_;  // of queues, as DNS labels
+  std::vector<std::string> job_names_;        // as DNS labels
   std::vector<Part> parts_;
   std::vector<Roles> roles_;
   Host* host_ = nullptr;
   std::map<std::string, fleet::Node> nodes_;
   std::optional<Outages> outages_;
-  std::size_t next_ = 0;  // job to come
+  std::size_t next_ = 0;   // job to come
+  std::size_t asked_ = 0;  // questions so far
   base::Instant due_ = base::kNever;
   std::uint64_t turns_ = 0;
 };

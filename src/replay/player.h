@@ -6,10 +6,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/instant.h"
 #include "base/result.h"
+#include "job/status.h"
 #include "report/run.h"
 #include "trace/workload.h"
 
@@ -21,12 +24,20 @@ struct Progress {
   base::Instant now;
 };
 
+// Why a job waits at one instant of a run.
+struct Question {
+  base::Instant at;
+  std::string job;                         // by the workload's name
+  std::optional<job::Reason> answer = {};  // none: it does not wait then, or nothing happens then
+};
+
 struct Options {
   std::uint64_t seed = 1;
   std::string name = "pool";
   bool server =
       false;  // through the whole server: bytes, store and loop; the same decisions, slower
   std::function<void(const Progress&)> on_progress;  // now and then
+  std::vector<Question>* questions = nullptr;        // ascending; answered on the way
 };
 
 // Requires a workload that passed trace::Check and has machines. Errors: jobs that a TFJob cannot

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "pool/pool.h"
 #include "replay/host.h"
+#include "replay/reason.h"
 
 namespace pondage::replay {
 
@@ -38,9 +39,7 @@ job::Spec SpecOf(const Sheet& sheet) {
 class OnPool : public Host {
  public:
   OnPool(port::Runner& programs, const port::Clock& clock)
-      : programs_(programs), clock_(clock), pool_(pool::Settings{}) {
-    facts_.emplace_back(pool::QueuePut{{.name = "default"}});
-  }
+      : programs_(programs), clock_(clock), pool_(pool::Settings{}) {}
 
   void See(fleet::Node node) override { facts_.emplace_back(pool::NodeSeen{std::move(node)}); }
   void Put(const queue::Spec& queue) override { facts_.emplace_back(pool::QueuePut{queue}); }
@@ -49,7 +48,7 @@ class OnPool : public Host {
     const auto number = static_cast<std::int64_t>(sheet.number);
     facts_.emplace_back(pool::JobApplied{.identity = {.id = {number + 1},
                                                       .space = "default",
-                                                      .name = fmt::format("j{}", number),
+                                                      .name = sheet.name,
                                                       .uid = fmt::format("job {}", number),
                                                       .created = sheet.job->submit},
                                          .spec = SpecOf(sheet)});
@@ -76,6 +75,10 @@ class OnPool : public Host {
       std::visit([this](const auto& decided) { Do(decided); }, decision);
     }
     return facts_.empty() ? wake_ : clock_.Now();
+  }
+
+  std::optional<job::Reason> WhyWaits(const std::string& name) const override {
+    return ReasonIn(pool_, name);
   }
 
  private:
@@ -121,6 +124,13 @@ class OnPool : public Host {
 };
 
 }  // namespace
+
+std::optional<job::Reason> ReasonIn(const pool::Pool& pool, const std::string& name) {
+  for (const auto& [id, job] : pool.jobs()) {
+    if (job.identity.name == name) return job.status.reason;
+  }
+  return std::nullopt;
+}
 
 std::unique_ptr<Host> PoolHost(port::Runner& programs, const port::Clock& clock) {
   return std::make_unique<OnPool>(programs, clock);

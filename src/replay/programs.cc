@@ -10,23 +10,12 @@ namespace pondage::replay {
 
 namespace {
 
-constexpr std::string_view kPrefix = "default/j";
 constexpr std::int64_t kMicro = 1'000'000;
 constexpr int kSavedAndLeft = 42;
 constexpr int kKilled = 137;
 constexpr int kMostInterruptions = 20'000;  // of one job
 
 }  // namespace
-
-std::optional<std::size_t> PartOf(const std::string& job) {
-  if (!job.starts_with(kPrefix) || job.size() == kPrefix.size() || job.size() > 20) return {};
-  std::size_t part = 0;
-  for (const char c : job.substr(kPrefix.size())) {
-    if (c < '0' || c > '9') return {};
-    part = part * 10 + static_cast<std::size_t>(c - '0');
-  }
-  return part;
-}
 
 Programs::Programs(const port::Clock& clock, const trace::Workload& workload,
                    std::vector<Part> parts)
@@ -36,6 +25,7 @@ Programs::Programs(const port::Clock& clock, const trace::Workload& workload,
   }
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const trace::Job& job = *parts_[i].job;
+    part_of_["default/" + parts_[i].name] = i;
     states_[i].record = {.name = job.name,
                          .queue = job.queue,
                          .user = job.user,
@@ -60,22 +50,24 @@ void Programs::Start(const std::string& uid, int start, MakeLaunch make) {
   const auto made = make();
   REQUIRE(made && made->uid == uid && made->start == start);
   const port::Launch& launch = *made;
-  const auto part = PartOf(launch.env.at(kJobVariable));
-  REQUIRE(part && *part < states_.size());
+  const std::size_t part = part_of_.at(launch.env.at(kJobVariable));
   const auto [program, is_new] =
-      programs_.try_emplace(launch.uid, Program{*part, launch.env.at(kNodeVariable), launch.start});
+      programs_.try_emplace(launch.uid, Program{part, launch.env.at(kNodeVariable), launch.start});
   if (!is_new) return;
-  State& state = states_[*part];
+  State& state = states_[part];
   if (state.alive.empty()) state.record.stays.push_back({clock_.Now(), clock_.Now()});
   state.alive[launch.uid] = program->second.node;
   sink_(port::Started{launch.uid, launch.start, 1, clock_.Now()});
-  if (static_cast<int>(state.alive.size()) == parts_[*part].members) Assemble(*part);
+  if (static_cast<int>(state.alive.size()) == parts_[part].members) Assemble(part);
 }
 
 // The gang is whole: its end is known if nothing disturbs it.
 void Programs::Assemble(std::size_t part) {
   State& state = states_[part];
   ++running_;
+  std::set<std::string> machines;
+  for (const auto& [uid, node] : state.alive) machines.insert(node);
+  state.record.stays.back().machines.assign(machines.begin(), machines.end());
   state.takes = Takes(part);
   state.steps_from = clock_.Now() + (state.starts++ > 0 ? policy_.restart : base::Millis{});
   // What was done elsewhere counts by its share, rounded down to a millisecond.
@@ -88,8 +80,7 @@ void Programs::Assemble(std::size_t part) {
 // How long the whole job takes on the machines that it has.
 base::Millis Programs::Takes(std::size_t part) const {
   const trace::Job& job = *parts_[part].job;
-  std::set<std::string> machines;
-  for (const auto& [uid, node] : states_[part].alive) machines.insert(node);
+  const std::vector<std::string>& machines = states_[part].record.stays.back().machines;
   const bool apart = static_cast<int>(machines.size()) > parts_[part].fewest_machines;
   base::Millis takes = job.duration;
   if (!job.speeds.empty()) {

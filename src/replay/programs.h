@@ -25,6 +25,7 @@ namespace pondage::replay {
 // A job of the workload as it is played: cut to machines, under a name that is a DNS label.
 struct Part {
   const trace::Job* job = nullptr;
+  std::string name;
   int members = 0;  // that must run before the gang does
   int fewest_machines = 1;
 };
@@ -91,6 +92,7 @@ class Programs : public port::Runner {
   std::vector<Part> parts_;
   std::vector<State> states_;
   std::map<std::string, std::string> type_of_;  // GPU type by machine
+  std::map<std::string, std::size_t> part_of_;  // by "default/NAME"
   std::map<std::string, Program> programs_;     // alive, by uid
   std::priority_queue<End, std::vector<End>, std::greater<>> events_;
   std::map<std::pair<base::Instant, std::string>, int> saving_;  // who leaves when, and its code
@@ -98,8 +100,5 @@ class Programs : public port::Runner {
   std::size_t finished_ = 0;
   std::size_t running_ = 0;
 };
-
-// The program's number among the parts, from the name that Player gave its job ("default/j17").
-std::optional<std::size_t> PartOf(const std::string& job);
 
 }  // namespace pondage::replay

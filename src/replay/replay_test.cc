@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/random.h"
+#include "replay/compare.h"
 #include "replay/player.h"
 #include "replay/story.h"
 #include "replay/test_lab.h"
@@ -125,6 +126,36 @@ TEST(Story, OfSeveralSeedsHasTheirFiguresAndTheRecordsOfTheFirst) {
   EXPECT_EQ(three->front().seeds[2].wait_s, last->front().figures.wait_s);
   EXPECT_NE(three->front().seeds[2].wait_s, one->front().figures.wait_s);
   EXPECT_GT(report::OverSeeds(three->front().seeds, "wait_s.mean").half_width, 0);
+}
+
+TEST(Compare, SaysWhereTwoWaysPartAndWhyTheOtherWaits) {
+  const trace::Workload lab = Lab(R"(
+fleet: [{servers: 2, gpus: 8}]
+jobs:
+  - {name: runs, gpus: 12, lasts: 1h}
+  - {name: large, gpus: 16, lasts: 1h, submitted: 1m}
+  - {name: small, gpus: 2, lasts: 10m, submitted: 2m}
+)");
+  const auto ignore = [](const std::string&, std::size_t, std::size_t) {};
+  const auto compared = Compare(lab, "fit", "pondage", {}, 5, ignore);
+  ASSERT_TRUE(compared) << compared.error().message;
+  ASSERT_EQ(compared->partings.size(), 1u);
+  const report::Parting& parting = compared->partings.front();
+  EXPECT_EQ(parting.job, "small");
+  EXPECT_EQ(parting.at, lab.jobs[2].submit);
+  EXPECT_EQ(parting.a.what, report::Deed::What::kStarts);
+  EXPECT_EQ(parting.b.what, report::Deed::What::kWaits);
+  ASSERT_TRUE(compared->why[0] && compared->why[0]->reason);
+  EXPECT_TRUE(compared->why[0]->is_b);
+  EXPECT_EQ(compared->why[0]->reason->constraint, "order");
+  EXPECT_EQ(compared->why[0]->crowd.first, "large");
+  // The same by the whole server, and the other way round.
+  const auto back = Compare(lab, "pondage", "fit", {.server = true}, 5, ignore);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->partings.front().b, parting.a);
+  EXPECT_EQ(back->why[0]->reason, compared->why[0]->reason);
+  EXPECT_TRUE(Compare(lab, "pondage", "pondage", {}, 5, ignore)->partings.empty());
+  EXPECT_FALSE(Compare(lab, "pondage", "magic", {}, 5, ignore));
 }
 
 trace::Workload RandomLab(std::uint64_t seed) {

@@ -10,6 +10,7 @@
 #include "manifest/queue.h"
 #include "manifest/tfjob.h"
 #include "replay/host.h"
+#include "replay/reason.h"
 #include "replay/shelf.h"
 
 namespace pondage::replay {
@@ -52,7 +53,7 @@ json::object ManifestOf(const Sheet& sheet) {
   return {{"apiVersion", "kubeflow.org/v1"},
           {"kind", "TFJob"},
           {"metadata",
-           {{"name", fmt::format("j{}", sheet.number)},
+           {{"name", sheet.name},
             {"namespace", "default"},
             {"uid", manifest::UidFrom(fmt::format("job {}", sheet.number))},
             {"creationTimestamp", manifest::FormatTime(sheet.job->submit)},
@@ -107,9 +108,7 @@ class OnServer : public Host {
   OnServer(port::Runner& programs, port::Clock& clock)
       : clock_(clock),
         loop_({.event_ttl = base::SecondsLong(1)}, store_, programs, clock,
-              std::make_shared<PodReader>()) {
-    Put({.name = "default"});
-  }
+              std::make_shared<PodReader>()) {}
 
   void See(fleet::Node node) override { loop_.See(std::move(node), {}); }
   void Put(const queue::Spec& queue) override {
@@ -127,6 +126,10 @@ class OnServer : public Host {
     const base::Instant due = loop_.Turn();
     TRY_DO(refused_);
     return due;
+  }
+
+  std::optional<job::Reason> WhyWaits(const std::string& name) const override {
+    return ReasonIn(loop_.pool(), name);
   }
 
  private:

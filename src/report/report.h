@@ -33,6 +33,9 @@ std::string ToJson(const Report& report);
 // One line a job and run; of several seeds instead one a run and figure.
 std::string ToCsv(const Report& report);
 
+// A cell of it, as RFC 4180 has it.
+std::string CsvCell(const std::string& text);
+
 // One page in English and Chinese, light and dark: headline, use over time, waits by queue,
 // completion times against baseline and bound, and for small runs who held which GPUs when.
 std::string ToHtml(const Report& report);

@@ -18,6 +18,7 @@ namespace pondage::report {
 struct Stay {
   base::Instant from;
   base::Instant to;
+  std::vector<std::string> machines = {};  // by name, each once; empty: not told
 };
 
 struct Job {

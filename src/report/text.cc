@@ -63,8 +63,13 @@ const Figures* IslandsOf(const Report& report, const Run& run) {
   return nullptr;
 }
 
-// A cell as RFC 4180 has it.
-std::string Cell(const std::string& text) {
+std::string Seconds(std::int64_t ms) {
+  return fmt::format("{}{}.{:03}", ms < 0 ? "-" : "", std::abs(ms) / 1'000, std::abs(ms) % 1'000);
+}
+
+}  // namespace
+
+std::string CsvCell(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) {
@@ -73,12 +78,6 @@ std::string Cell(const std::string& text) {
   }
   return quoted + "\"";
 }
-
-std::string Seconds(std::int64_t ms) {
-  return fmt::format("{}{}.{:03}", ms < 0 ? "-" : "", std::abs(ms) / 1'000, std::abs(ms) % 1'000);
-}
-
-}  // namespace
 
 json::object ResultJson(const Report& report, const Result& result) {
   const Run& run = result.run;
@@ -141,7 +140,7 @@ std::string SeedsCsv(const Report& report) {
     for (const NamedFigure& figure : NamedFigures()) {
       const Interval interval = OverSeeds(result.seeds, figure.name);
       fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{:.6f},{:.6f}\n",
-                     Cell(result.run.name), Cell(result.run.policy), result.run.seed,
+                     CsvCell(result.run.name), CsvCell(result.run.policy), result.run.seed,
                      result.seeds.size(), figure.name, interval.mean, interval.half_width);
     }
   }
@@ -166,8 +165,8 @@ std::string ToCsv(const Report& report) {
       const std::int64_t wait = job.duration ? end - submit - job.duration->value : start - submit;
       const bool ended = started && job.finished;
       fmt::format_to(std::back_inserter(out),
-                     "{},{},{},{},{},{:g},{},{},{},{},{},{},{},{},{:.6f}\n", Cell(run.name),
-                     Cell(run.policy), Cell(job.name), Cell(job.queue), Cell(job.user),
+                     "{},{},{},{},{},{:g},{},{},{},{},{},{},{},{},{:.6f}\n", CsvCell(run.name),
+                     CsvCell(run.policy), CsvCell(job.name), CsvCell(job.queue), CsvCell(job.user),
                      static_cast<double>(job.gpu.value) / 1'000, Seconds(submit),
                      started ? Seconds(start) : "", ended ? Seconds(end) : "",
                      ended ? Seconds(wait) : "", job.cut ? 1 : 0, job.evictions, job.moves,

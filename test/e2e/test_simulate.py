@@ -77,6 +77,21 @@ class Simulate(unittest.TestCase):
         self.assertIn("wait_s.mean", [row["figure"] for row in rows])
         self.assertIn(" ±", self.answer(*words))
 
+    def test_two_ways_are_compared_decision_by_decision(self):
+        words = ("lab.yaml", "--compare", "pondage", "fifo")
+        text = self.answer(*words)
+        self.assertIn("pondage and fifo part first at 00:50:00, about sweep-5", text)
+        self.assertIn("10 GPUs are free, it asks for 2; 1 came before and wait, first big for 16", text)
+        self.assertIn("needs 16 GPUs", text)  # the pool's own reason, of the job that fifo starts and the pool does not
+        self.assertIn("最先在 00:50:00", self.answer(*words, "--lang", "zh"))
+        self.assertEqual(text, self.answer(*words, "--whole"))
+        found = json.loads(self.answer(*words, "-o", "json"))["partings"]
+        self.assertEqual(found[0]["a"], {"does": "starts", "machines": ["node-1"]})
+        self.assertEqual(found[0]["b"]["does"], "waits")
+        rows = list(csv.DictReader(io.StringIO(self.answer(*words, "-o", "csv"))))
+        self.assertEqual([row["job"] for row in rows], [parting["job"] for parting in found])
+        self.assertIn("decide alike", self.answer("lab.yaml", "--compare", "pondage", "pondage"))
+
     def test_every_form_says_the_same(self):
         figures = json.loads(self.answer("lab.yaml", "-o", "json"))
         self.assertEqual([run["name"] for run in figures["runs"]], ["pool", "pool, 1.5x jobs"])
@@ -102,6 +117,8 @@ class Simulate(unittest.TestCase):
         rows = ((("none.yaml",), "none.yaml: there is no such file"), (("bad.yaml",), "line 2: fleet[0]: unknown field \"gpu\""),
                 (("jobs.txt", "--trace", "slurm"), "--machines"), (("lab.yaml", "--out", "x.pdf"), "FILE.html"),
                 (("lab.yaml", "--machines", "many"), "18x8"), (("lab.yaml", "--policy", "magic"), "magic"),
+                (("lab.yaml", "--compare", "pondage"), "--compare"), (("lab.yaml", "--compare", "pondage", "magic"), "magic"),
+                (("lab.yaml", "--compare", "fit", "fifo", "--out", "x.html"), "--compare does not go with --out"),
                 (("lab.yaml", "--seeds", "3"), "nothing here is left to chance"),
                 (("lab.yaml", "--faults", "mtbf=often"), "--faults: mtbf: \"often\" is not a length of time"),
                 (("lab.yaml", "--faults", "mtbf=1d", "--baseline", "fifo"), "plain policies know no failing machines"))
