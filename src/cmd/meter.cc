@@ -11,7 +11,8 @@ using Seconds = std::chrono::duration<double>;
 }  // namespace
 
 void Meter::Begin(const std::string& name, std::size_t number, std::size_t of) {
-  title_ = fmt::format("{} ({}/{})", name, number, of);
+  title_ =
+      of == 0 ? fmt::format("{} ({})", name, number) : fmt::format("{} ({}/{})", name, number, of);
   began_ = std::chrono::steady_clock::now();
   if (screen_.err_is_terminal) progress_.Show(title_);
 }

@@ -15,6 +15,7 @@ class Meter {
  public:
   explicit Meter(const terminal::Screen& screen) : screen_(screen), progress_(screen) {}
 
+  // `of` 0: nobody knows how many runs there will be.
   void Begin(const std::string& name, std::size_t number, std::size_t of);
   // Jobs a second, and the time left at that pace.
   void Show(const replay::Progress& at);

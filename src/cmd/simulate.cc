@@ -4,12 +4,14 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "cmd/context.h"
 #include "cmd/mains.h"
 #include "cmd/meter.h"
 #include "cmd/simulate_compare.h"
+#include "cmd/simulate_size.h"
 #include "replay/story.h"
 #include "report/report.h"
 #include "terminal/text.h"
@@ -23,6 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 base::Error AboutFile(const base::Error& error) {
+  if (!error.id.empty()) return error;
   const std::string object = error.object.empty() ? "" : error.object + ": ";
   return {base::Kind::kInvalid, "PND-C010", "", object + error.message};
 }
@@ -130,45 +133,75 @@ base::Result<void> WriteOut(const Context& context, const report::Report& report
   return {};
 }
 
-base::Result<int> PrintReport(const Context& context, const trace::Workload& workload,
-                              std::vector<report::Result> results) {
-  const grammar::Invocation& line = context.line();
-  const report::Report report{
-      .title = line.words[0],
-      .source = fmt::format("{}, {} jobs", fs::path(line.words[0]).filename().string(),
-                            workload.jobs.size()),
-      .command = CommandText(line),
-      .results = std::move(results)};
-  TRY_DO(WriteOut(context, report));
-  switch (context.screen().format) {
-    case terminal::Format::kJson:
-      context.Print(report::ToJson(report));
-      break;
-    case terminal::Format::kCsv:
-      context.Print(report::ToCsv(report));
-      break;
-    default:
-      context.Print(Overview(report, context.screen()));
-  }
-  return terminal::kDone;
+report::Report ReportOf(const grammar::Invocation& line, const trace::Workload& workload,
+                        std::vector<report::Result> results) {
+  return {.title = line.words[0],
+          .source = fmt::format("{}, {} jobs", fs::path(line.words[0]).filename().string(),
+                                workload.jobs.size()),
+          .command = CommandText(line),
+          .results = std::move(results)};
+}
+
+std::string TextOf(const report::Report& report, const terminal::Screen& screen) {
+  if (screen.format == terminal::Format::kJson) return report::ToJson(report);
+  if (screen.format == terminal::Format::kCsv) return report::ToCsv(report);
+  return Overview(report, screen);
+}
+
+// One invocation: its workload, and how it is played.
+struct Order {
+  trace::Workload workload;
+  replay::Options options;
+  int seeds = 1;
+};
+
+struct Answer {
+  std::string text;
+  std::optional<report::Report> report;  // for --out
+};
+
+base::Result<Answer> Compare(const Context& context, const Order& order,
+                             const replay::OnRun& begin) {
+  const std::vector<std::string> names = context.line().Values("compare");
+  TRY(const replay::Comparison comparison,
+      replay::Compare(order.workload, names[0], names[1], order.options, kShownPartings, begin));
+  return Answer{.text = ComparisonText(comparison, context.screen()), .report = {}};
+}
+
+base::Result<Answer> Size(const Context& context, const Order& order, const replay::OnRun& begin) {
+  TRY(const auto targets, replay::TargetsOf(context.line().Value("size-for")));
+  TRY(replay::Sized sized,
+      replay::SizeFor(order.workload, targets, order.options, order.seeds, begin));
+  Answer answer{.text = SizedText(sized, targets, context.screen()), .report = {}};
+  std::vector<report::Result> results;
+  if (sized.below) results.push_back(*std::move(sized.below));
+  results.push_back(std::move(sized.fewest));
+  answer.report = ReportOf(context.line(), order.workload, std::move(results));
+  return answer;
+}
+
+base::Result<Answer> Report(const Context& context, const Order& order,
+                            const replay::OnRun& begin) {
+  TRY(auto results, replay::PlayStory(order.workload, order.options, order.seeds, begin));
+  report::Report report = ReportOf(context.line(), order.workload, std::move(results));
+  return Answer{.text = TextOf(report, context.screen()), .report = std::move(report)};
 }
 
 // Flags that do not go together.
 base::Result<void> CheckTogether(const grammar::Invocation& line) {
+  constexpr std::pair<const char*, const char*> kApart[] = {
+      {"compare", "out"},   {"compare", "baseline"}, {"compare", "policy"},
+      {"compare", "seeds"}, {"compare", "size-for"}, {"size-for", "baseline"}};
   if (line.Has("out")) TRY_DO(Written({}, fs::path(line.Value("out")).extension().string()));
-  if (!line.Has("compare")) return {};
-  for (const char* flag : {"out", "baseline", "policy", "seeds"}) {
-    if (!line.Has(flag)) continue;
+  for (const auto& [one, other] : kApart) {
+    if (!line.Has(one) || !line.Has(other)) continue;
     return base::Fail(base::Kind::kInvalid, "PND-C002", "",
-                      fmt::format("--compare does not go with --{}", flag));
+                      fmt::format("--{} does not go with --{}", one, other));
   }
   return {};
 }
 
-}  // namespace
-
-base::Result<int> SimulateMain(Context& context) {
-  const grammar::Invocation& line = context.line();
+base::Result<Order> OrderOf(const grammar::Invocation& line) {
   TRY_DO(CheckTogether(line));
   auto workload = WorkloadOf(line);
   if (!workload) return std::unexpected(AboutFile(workload.error()));
@@ -178,26 +211,29 @@ base::Result<int> SimulateMain(Context& context) {
     return base::Fail(base::Kind::kInvalid, "PND-C002", "",
                       "--seeds: nothing here is left to chance; say what is, as --faults mtbf=30d");
   }
+  return Order{.workload = *std::move(workload),
+               .options = {.seed = static_cast<std::uint64_t>(seed), .server = line.Has("whole")},
+               .seeds = static_cast<int>(seeds)};
+}
 
+}  // namespace
+
+base::Result<int> SimulateMain(Context& context) {
+  TRY(Order order, OrderOf(context.line()));
   Meter meter(context.screen());
-  const auto begin = [&](const std::string& name, std::size_t number, std::size_t of) {
+  const replay::OnRun begin = [&](const std::string& name, std::size_t number, std::size_t of) {
     meter.Begin(name, number, of);
   };
-  replay::Options options{.seed = static_cast<std::uint64_t>(seed), .server = line.Has("whole")};
-  options.on_progress = [&meter](const replay::Progress& at) { meter.Show(at); };
-  if (line.Has("compare")) {
-    const std::vector<std::string> names = line.Values("compare");
-    const auto comparison =
-        replay::Compare(*workload, names[0], names[1], options, kShownPartings, begin);
-    meter.End();
-    if (!comparison) return std::unexpected(AboutFile(comparison.error()));
-    context.Print(ComparisonText(*comparison, context.screen()));
-    return terminal::kDone;
-  }
-  auto results = replay::PlayStory(*workload, options, static_cast<int>(seeds), begin);
+  order.options.on_progress = [&meter](const replay::Progress& at) { meter.Show(at); };
+  const auto answer = context.line().Has("compare")    ? Compare
+                      : context.line().Has("size-for") ? Size
+                                                       : Report;
+  const auto answered = answer(context, order, begin);
   meter.End();
-  if (!results) return std::unexpected(AboutFile(results.error()));
-  return PrintReport(context, *workload, *std::move(results));
+  if (!answered) return std::unexpected(AboutFile(answered.error()));
+  if (answered->report) TRY_DO(WriteOut(context, *answered->report));
+  context.Print(answered->text);
+  return terminal::kDone;
 }
 
 }  // namespace pondage::cmd

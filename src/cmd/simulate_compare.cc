@@ -7,7 +7,7 @@
 
 #include "phrase/phrase.h"
 #include "report/report.h"
-#include "terminal/document.h"
+#include "terminal/screen.h"
 #include "terminal/text.h"
 
 namespace pondage::cmd {

@@ -75,6 +75,10 @@ Command Simulate() {
        "policy",
        "两种决策方式从哪里开始不同, 逐个决策及原因: islands, pondage 或一种策略", false,
        "pondage|islands|fifo|fit|fewest|sjf|srtf|srsf|las", 2},
+      {"size-for", 0, "FIGURE=TIME,...",
+       "the fewest machines that do, in the file's proportions: p90-wait=10m (mean p50 p90 p99 of "
+       "wait or jct)",
+       "满足要求的最少机器数, 比例同文件: p90-wait=10m (wait 或 jct 的 mean p50 p90 p99)"},
       {"machines", 0, "NxGPUS[:TYPE],...", "these machines instead of the file's: 18x8",
        "代替文件中的机器, 如 18x8"},
       {"trace", 0, "FORMAT", "FILE is such a trace", "FILE 是这种轨迹", false,
@@ -102,6 +106,8 @@ Command Simulate() {
                         "a page to look at", "生成可查看的网页"},
                        {"pondage simulate lab.yaml --compare pondage fifo",
                         "which decisions differ", "哪些决策不同"},
+                       {"pondage simulate lab.yaml --size-for p90-wait=10m",
+                        "how many machines are needed", "需要多少台机器"},
                        {"pondage simulate jobs.txt --trace slurm --machines 18x8",
                         "your own history", "自己的历史"}};
   simulate.completes = Completes::kFiles;

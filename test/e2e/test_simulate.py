@@ -92,6 +92,16 @@ class Simulate(unittest.TestCase):
         self.assertEqual([row["job"] for row in rows], [parting["job"] for parting in found])
         self.assertIn("decide alike", self.answer("lab.yaml", "--compare", "pondage", "pondage"))
 
+    def test_the_fewest_machines_that_do(self):
+        words = ("lab.yaml", "--policy", "fit", "--size-for", "p90-wait=10m")
+        self.assertIn("3 machines (3 x 8, 24 GPUs) do: p90-wait 0 s. 2 do not: p90-wait 1 h 59 min.", self.answer(*words))
+        answer = json.loads(self.answer(*words, "-o", "json", "--out", "page.html"))
+        self.assertEqual((answer["fewest"]["machines"], answer["below"]["machines"]), (3, 2))
+        self.assertTrue(all(trial["met"] == (trial["machines"] >= 3) for trial in answer["tried"]))
+        self.assertIn('"3 machines"', (self.folder / "page.html").read_text())
+        rows = list(csv.DictReader(io.StringIO(self.answer(*words, "-o", "csv"))))
+        self.assertEqual([row["machines"] for row in rows], ["2", "3", "4"])
+
     def test_every_form_says_the_same(self):
         figures = json.loads(self.answer("lab.yaml", "-o", "json"))
         self.assertEqual([run["name"] for run in figures["runs"]], ["pool", "pool, 1.5x jobs"])
@@ -119,6 +129,8 @@ class Simulate(unittest.TestCase):
                 (("lab.yaml", "--machines", "many"), "18x8"), (("lab.yaml", "--policy", "magic"), "magic"),
                 (("lab.yaml", "--compare", "pondage"), "--compare"), (("lab.yaml", "--compare", "pondage", "magic"), "magic"),
                 (("lab.yaml", "--compare", "fit", "fifo", "--out", "x.html"), "--compare does not go with --out"),
+                (("lab.yaml", "--size-for", "p80-wait=1m"), "not like p90-wait=10m"),
+                (("lab.yaml", "--size-for", "mean-jct=1s"), "more would change nothing"),
                 (("lab.yaml", "--seeds", "3"), "nothing here is left to chance"),
                 (("lab.yaml", "--faults", "mtbf=often"), "--faults: mtbf: \"often\" is not a length of time"),
                 (("lab.yaml", "--faults", "mtbf=1d", "--baseline", "fifo"), "plain policies know no failing machines"))
