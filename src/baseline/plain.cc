@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "baseline/holding.h"
 
 namespace pondage::baseline {
 
@@ -19,7 +20,7 @@ constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 using Stays = std::vector<std::vector<Stay>>;
 
-struct Seat {
+struct Part {
   int machine;
   int gpus;
 };
@@ -33,11 +34,11 @@ class Machines {
   }
 
   // Empty: it does not fit.
-  std::vector<Seat> Take(int gpus) {
+  std::vector<Part> Take(int gpus) {
     const int whole = gpus > each_ ? gpus / each_ : 0;
     const int rest = gpus - whole * each_;
     if (static_cast<int>(by_free_[each_].size()) < whole) return {};
-    std::vector<Seat> seats;
+    std::vector<Part> seats;
     for (int i = 0; i < whole; ++i) seats.push_back(Sit(*by_free_[each_].begin(), each_));
     if (rest == 0) return seats;
     for (int level = rest; level <= each_; ++level) {
@@ -49,12 +50,12 @@ class Machines {
     return {};
   }
 
-  void Give(const std::vector<Seat>& seats) {
-    for (const Seat& seat : seats) Move(seat.machine, seat.gpus);
+  void Give(const std::vector<Part>& seats) {
+    for (const Part& seat : seats) Move(seat.machine, seat.gpus);
   }
 
  private:
-  Seat Sit(int machine, int gpus) {
+  Part Sit(int machine, int gpus) {
     Move(machine, -gpus);
     return {machine, gpus};
   }
@@ -69,75 +70,42 @@ class Machines {
   std::vector<std::set<int>> by_free_;
 };
 
-// The waiting jobs of one size, best first: (key, arrival).
-using Line = std::set<std::pair<std::int64_t, std::size_t>>;
-
 std::int64_t KeyOf(const Job& job, Policy policy) {
   if (policy == Policy::kShortest) return job.duration_ms;
   if (policy == Policy::kFewest) return job.gpus;
   return 0;
 }
 
-class Holding {
+// Jobs of one size fit alike.
+class Seats : public Room {
  public:
-  Holding(const std::vector<Job>& jobs, int machines, int gpus_each, Policy policy)
-      : jobs_(jobs), machines_(machines, gpus_each), policy_(policy), stays_(jobs.size()) {}
+  Seats(const std::vector<Job>& jobs, int machines, int gpus_each)
+      : jobs_(jobs), machines_(machines, gpus_each) {}
 
-  Stays Play() {
-    std::size_t next = 0;
-    while (next < jobs_.size() || !ends_.empty()) {
-      const std::int64_t arrival = next < jobs_.size() ? jobs_[next].submit_ms : kNever;
-      const std::int64_t now =
-          ends_.empty() ? arrival : std::min(arrival, std::get<0>(ends_.top()));
-      while (!ends_.empty() && std::get<0>(ends_.top()) == now) {
-        machines_.Give(seats_[std::get<1>(ends_.top())]);
-        seats_.erase(std::get<1>(ends_.top()));
-        ends_.pop();
-      }
-      for (; next < jobs_.size() && jobs_[next].submit_ms == now; ++next) {
-        lines_[jobs_[next].gpus].emplace(KeyOf(jobs_[next], policy_), next);
-      }
-      StartAll(now);
-    }
-    return std::move(stays_);
+  std::optional<std::int64_t> Take(std::size_t job) override {
+    auto seats = machines_.Take(jobs_[job].gpus);
+    if (seats.empty()) return std::nullopt;
+    seats_[job] = std::move(seats);
+    return jobs_[job].duration_ms;
+  }
+  void Give(std::size_t job) override {
+    machines_.Give(seats_.at(job));
+    seats_.erase(job);
   }
 
  private:
-  // Jobs of one size fit alike, and what does not fit does not once more has started: the best of
-  // each size in turn is the line gone through once.
-  void StartAll(std::int64_t now) {
-    std::set<int> full;
-    while (true) {
-      Line* best = nullptr;
-      int size = 0;
-      for (auto& [gpus, line] : lines_) {
-        if (line.empty() || full.contains(gpus)) continue;
-        if (best == nullptr || *line.begin() < *best->begin()) best = &line, size = gpus;
-      }
-      if (best == nullptr) return;
-      const std::size_t job = best->begin()->second;
-      auto seats = machines_.Take(size);
-      if (seats.empty()) {
-        if (policy_ == Policy::kFifo) return;
-        full.insert(size);
-        continue;
-      }
-      best->erase(best->begin());
-      stays_[job] = {{now, now + jobs_[job].duration_ms}};
-      seats_[job] = std::move(seats);
-      ends_.emplace(now + jobs_[job].duration_ms, job);
-    }
-  }
-
   const std::vector<Job>& jobs_;
   Machines machines_;
-  Policy policy_;
-  Stays stays_;
-  std::map<int, Line> lines_;
-  std::map<std::size_t, std::vector<Seat>> seats_;
-  using End = std::tuple<std::int64_t, std::size_t>;
-  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+  std::map<std::size_t, std::vector<Part>> seats_;
 };
+
+std::vector<std::vector<Stay>> PlayHolding(const std::vector<Job>& jobs, int machines,
+                                           int gpus_each, Policy policy) {
+  std::vector<Waiting> waiting;
+  for (const Job& job : jobs) waiting.push_back({job.submit_ms, job.gpus, KeyOf(job, policy)});
+  Seats seats(jobs, machines, gpus_each);
+  return Hold(waiting, seats, policy == Policy::kFifo);
+}
 
 // The preemptive policies.
 class Lining {
@@ -236,7 +204,7 @@ std::optional<Policy> PolicyOf(std::string_view name) {
 std::vector<std::vector<Stay>> Play(const std::vector<Job>& jobs, int machines, int gpus_each,
                                     Policy policy, std::int64_t quantum_gpu_ms) {
   REQUIRE(std::ranges::is_sorted(jobs, {}, &Job::submit_ms) && machines > 0 && gpus_each > 0);
-  if (policy < Policy::kRemainingTime) return Holding(jobs, machines, gpus_each, policy).Play();
+  if (policy < Policy::kRemainingTime) return PlayHolding(jobs, machines, gpus_each, policy);
   return Lining(jobs, machines, gpus_each, policy, quantum_gpu_ms).Play();
 }
 

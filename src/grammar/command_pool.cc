@@ -67,14 +67,14 @@ Command Simulate() {
        "写出报告: FILE.html, FILE.json 或 FILE.csv"},
       {"policy", 0, "NAME", "who decides (default: the file's, else pondage)",
        "由谁决定 (默认取自文件, 否则为 pondage)", false,
-       "pondage|fifo|fit|fewest|sjf|srtf|srsf|las"},
+       "pondage|fifo|fit|fewest|sjf|srtf|srsf|las|bestfit|fgd"},
       {"baseline", 0, "NAME", "play this beside it", "同时重放以作比较", true,
-       "islands|fifo|fit|fewest|sjf|srtf|srsf|las"},
+       "islands|fifo|fit|fewest|sjf|srtf|srsf|las|bestfit|fgd"},
       {"compare", 0, "A B",
        "where two ways to decide part, decision by decision, and why: islands, pondage, or a "
        "policy",
        "两种决策方式从哪里开始不同, 逐个决策及原因: islands, pondage 或一种策略", false,
-       "pondage|islands|fifo|fit|fewest|sjf|srtf|srsf|las", 2},
+       "pondage|islands|fifo|fit|fewest|sjf|srtf|srsf|las|bestfit|fgd", 2},
       {"size-for", 0, "FIGURE=TIME,...",
        "the fewest machines that do, in the file's proportions: p90-wait=10m (mean p50 p90 p99 of "
        "wait or jct)",

@@ -43,14 +43,6 @@ std::vector<std::string> LabelsOf(std::vector<std::string> names, char letter) {
 using Roles = std::map<base::Role, trace::Member>;
 
 base::Result<Roles> RolesOf(const trace::Job& job, int largest_machine) {
-  for (const trace::Member& member : job.gang) {
-    if (member.gpu.value % kMilli != 0) {
-      return std::unexpected(Cannot(job, "shares of a GPU cannot be played yet"));
-    }
-    if (member.gpu_types.size() > 1) {
-      return std::unexpected(Cannot(job, "a choice of GPU types cannot be played yet"));
-    }
-  }
   const std::vector<trace::Member> members = trace::Cut(job.gang, std::max(largest_machine, 1));
   if (members.size() == 1) return Roles{{base::Role::kWorker, members.front()}};
   if (members.size() != 2 || (members[0].count != 1 && members[1].count != 1)) {
@@ -149,6 +141,16 @@ class Player {
       for (auto& [role, member] : roles) {
         if (!states_cpu) member.cpu = {};
         if (!states_memory) member.memory = {};
+        const auto types = trace::TypesFor(job, member, workload_.fleet);
+        if (types && types->empty()) {
+          return std::unexpected(Cannot(job, "no machine is of a type that it can run on"));
+        }
+        member.gpu_types = types.value_or(std::vector<std::string>{});
+        const bool is_part = member.gpu.value % kMilli != 0;
+        if (options_.server && (is_part || member.gpu_types.size() > 1)) {
+          return std::unexpected(
+              Cannot(job, "a TFJob asks for whole GPUs of one type: play it without --whole"));
+        }
       }
       Part part{.job = &job, .name = job_names_[parts_.size()], .fewest_machines = 0};
       base::MilliGpu gpu;
@@ -291,13 +293,17 @@ base::Result<report::Run> Play(const trace::Workload& workload, const Options& o
   REQUIRE(!workload.fleet.empty());
   const std::string& name = workload.policy.name;
   const auto plain = baseline::PolicyOf(name);
-  if (!plain && name != "pondage") {
-    return base::Fail(base::Kind::kInvalid, "", "policy " + name,
-                      "it is not known; known: pondage fifo fit fewest sjf srtf srsf las");
+  const auto placing = baseline::PlacingOf(name);
+  if (!plain && !placing && name != "pondage") {
+    return base::Fail(
+        base::Kind::kInvalid, "", "policy " + name,
+        "it is not known; known: pondage fifo fit fewest sjf srtf srsf las bestfit fgd");
   }
   trace::Workload drawn = workload;
   DrawJobs(drawn, options.seed);
-  TRY(report::Run run, plain ? PlayPlain(drawn, *plain) : Player(drawn, options).Run());
+  TRY(report::Run run, plain     ? PlayPlain(drawn, *plain)
+                       : placing ? PlayPlaced(drawn, *placing)
+                                 : Player(drawn, options).Run());
   run.name = options.name;
   run.policy = name;
   run.machines = MachinesText(workload.fleet);

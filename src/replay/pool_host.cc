@@ -21,8 +21,13 @@ job::Spec SpecOf(const Sheet& sheet) {
     job::ReplicaSpec& replica = spec.roles[role];
     replica.replicas = member.count;
     replica.restart = job::RestartPolicy::kOnFailure;
-    replica.demand.gpus = static_cast<int>(member.gpu.value / kMilli);
-    if (!member.gpu_types.empty()) replica.demand.gpu_type = member.gpu_types.front();
+    const bool is_part = member.gpu.value % kMilli != 0;  // then it is below one GPU
+    replica.demand.gpus = is_part ? 1 : static_cast<int>(member.gpu.value / kMilli);
+    if (is_part) replica.demand.share = member.gpu;
+    if (!member.gpu_types.empty()) {
+      replica.demand.gpu_type = member.gpu_types.front();
+      replica.demand.or_types.assign(member.gpu_types.begin() + 1, member.gpu_types.end());
+    }
     replica.demand.cpu = member.cpu;
     replica.demand.memory = member.memory;
     replica.demand.node_selector = member.labels;

@@ -10,7 +10,6 @@ namespace pondage::replay {
 
 namespace {
 
-constexpr std::int64_t kMicro = 1'000'000;
 constexpr int kSavedAndLeft = 42;
 constexpr int kKilled = 137;
 constexpr int kMostInterruptions = 20'000;  // of one job
@@ -21,7 +20,7 @@ Programs::Programs(const port::Clock& clock, const trace::Workload& workload,
                    std::vector<Part> parts)
     : clock_(clock), policy_(workload.policy), parts_(std::move(parts)), states_(parts_.size()) {
   for (const fleet::Node& node : trace::Nodes(workload.fleet)) {
-    if (!node.gpus.empty()) type_of_[node.name] = node.gpus.front().type;
+    type_of_[node.name] = node.gpus.empty() ? "" : node.gpus.front().type;
   }
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const trace::Job& job = *parts_[i].job;
@@ -79,27 +78,13 @@ void Programs::Assemble(std::size_t part) {
 
 // How long the whole job takes on the machines that it has.
 base::Millis Programs::Takes(std::size_t part) const {
-  const trace::Job& job = *parts_[part].job;
   const std::vector<std::string>& machines = states_[part].record.stays.back().machines;
   const bool apart = static_cast<int>(machines.size()) > parts_[part].fewest_machines;
-  base::Millis takes = job.duration;
-  if (!job.speeds.empty()) {
-    std::int64_t slowest = 0;
-    for (const std::string& machine : machines) {
-      const auto speed =
-          std::ranges::find(job.speeds, type_of_.at(machine), &trace::Speed::gpu_type);
-      const std::int64_t value = speed == job.speeds.end() ? 0
-                                 : apart                   ? speed->apart_microsteps_s
-                                                           : speed->together_microsteps_s;
-      slowest = slowest == 0 ? value : std::min(slowest, value);
-      if (value == 0) return {base::kNever.unix_ms / 4};  // it cannot run there: never ends
-    }
-    takes = {static_cast<std::int64_t>(
-        (static_cast<__int128>(job.steps) * kMicro * 1'000 + slowest - 1) / slowest)};
-  } else if (apart) {
-    takes += base::Millis{takes.value / 100 * policy_.apart_slowdown_percent};
-  }
-  return takes;
+  std::vector<std::string> types;
+  for (const std::string& machine : machines) types.push_back(type_of_.at(machine));
+  const auto takes =
+      trace::TakesOn(*parts_[part].job, types, apart, policy_.apart_slowdown_percent);
+  return takes.value_or(base::Millis{base::kNever.unix_ms / 4});  // it cannot run there: never ends
 }
 
 base::Instant Programs::NextEvent() const {

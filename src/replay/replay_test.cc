@@ -61,23 +61,63 @@ jobs:
   EXPECT_EQ(Named(run, "k").stays[0].to - Named(run, "k").stays[0].from, base::SecondsLong(1'000));
 }
 
+TEST(Play, PartsOfAGpuShareIt) {
+  const report::Run run = Played(Lab(R"(
+fleet: [{servers: 1, gpus: 1}]
+jobs:
+  - {name: half, gpus: 0.5, lasts: 1h}
+  - {name: other, gpus: 0.4, lasts: 1h}
+  - {name: more, gpus: 0.2, lasts: 1h}
+  - {name: whole, gpus: 1, lasts: 1h, submitted: 1m}
+)"));
+  const base::Instant first = run.jobs.front().submit;
+  EXPECT_EQ(Named(run, "half").stays[0].from, first);
+  EXPECT_EQ(Named(run, "other").stays[0].from, first);
+  EXPECT_EQ(Named(run, "more").stays[0].from, first + base::SecondsLong(3'600));
+  EXPECT_EQ(Named(run, "whole").stays[0].from, first + base::SecondsLong(7'200));
+  EXPECT_NEAR(report::FiguresOf(run).queues[0].gpu_hours, 0.5 + 0.4 + 0.2 + 1, 1e-9);
+}
+
+TEST(Play, SeveralTypesDoWhereEachHasASpeed) {
+  const report::Run run = Played(Lab(R"(
+fleet: [{name: new, servers: 1, gpus: 4, type: A100}, {name: old, servers: 1, gpus: 4, type: K80},
+        {name: odd, servers: 1, gpus: 4, type: T4}]
+jobs:
+  - {name: either, gpus: 4, type: [A100, T4], lasts: 1h, times: 3}
+  - {name: not-there, gpus: 4, steps: 3600, speeds: {A100: 2, K80: 1, T4: 0}, submitted: 1m}
+)"));
+  const base::Instant first = run.jobs.front().submit;
+  EXPECT_EQ(Named(run, "either-2").stays[0].from, first);
+  EXPECT_EQ(Named(run, "either-3").stays[0].from, first + base::SecondsLong(3'600));
+  const report::Job& job = Named(run, "not-there");  // never on the T4s: it is at once on the K80s
+  EXPECT_EQ(job.stays[0].machines, std::vector<std::string>{"old"});
+  EXPECT_EQ(job.stays[0].to - job.stays[0].from, base::SecondsLong(3'600));
+}
+
 TEST(Play, SaysWhatATfJobCannotSay) {
-  const auto refused = [](std::string_view jobs) {
+  const auto refused = [](std::string_view jobs, bool server = false) {
     const auto run =
-        Play(Lab("fleet: [{servers: 2, gpus: 8}]\njobs:\n  - " + std::string(jobs)), {});
+        Play(Lab("fleet: [{servers: 2, gpus: 8, type: T4}, {servers: 1, gpus: 8, type: A100}, "
+                 "{servers: 1, gpus: 8, type: K80}]\njobs:\n  - " +
+                 std::string(jobs)),
+             {.server = server});
     return run ? "played" : run.error().object + ": " + run.error().message;
   };
-  EXPECT_EQ(refused("{name: a, gpus: 0.5, lasts: 1s}"),
-            "job a: shares of a GPU cannot be played yet");
-  EXPECT_EQ(refused("{name: a, type: [T4, V100], lasts: 1s}"),
-            "job a: a choice of GPU types cannot be played yet");
+  const std::string whole =
+      "job a: a TFJob asks for whole GPUs of one type: play it without --whole";
+  EXPECT_EQ(refused("{name: a, gpus: 0.5, lasts: 1s}", true), whole);
+  EXPECT_EQ(refused("{name: a, type: [T4, A100], lasts: 1s}", true), whole);
+  EXPECT_EQ(refused("{name: a, gpus: 0.5, lasts: 1s}"), "played");
+  EXPECT_EQ(refused("{name: a, steps: 1, speeds: {V100: 1}}"),
+            "job a: no machine is of a type that it can run on");
   EXPECT_EQ(refused("{name: a, members: [{workers: 2}, {workers: 3}], lasts: 1s}"),
             "job a: its members are of more kinds than one chief and equal workers");
 }
 
 TEST(Play, PlainPoliciesAreBuiltIn) {
   trace::Workload lab = Lab(kTwoServers);
-  for (const char* name : {"fifo", "fit", "fewest", "sjf", "srtf", "srsf", "las"}) {
+  for (const char* name :
+       {"fifo", "fit", "fewest", "sjf", "srtf", "srsf", "las", "bestfit", "fgd"}) {
     lab.policy.name = name;
     const report::Run run = Played(lab);
     EXPECT_EQ(run.policy, name);
@@ -85,7 +125,31 @@ TEST(Play, PlainPoliciesAreBuiltIn) {
   }
   lab.policy.name = "magic";
   EXPECT_EQ(Play(lab, {}).error().message,
-            "it is not known; known: pondage fifo fit fewest sjf srtf srsf las");
+            "it is not known; known: pondage fifo fit fewest sjf srtf srsf las bestfit fgd");
+}
+
+TEST(Play, PlacingPoliciesKnowPartsAndTypes) {
+  trace::Workload lab = Lab(R"(
+fleet: [{name: new, servers: 1, gpus: 4, type: A100, cpus: 8}, {name: old, servers: 2, gpus: 2, type: K80, cpus: 8}]
+jobs:
+  - {name: part, gpus: 0.5, cpus: 2, lasts: 1h}
+  - {name: gang, workers: 2, gpus: 2, lasts: 1h, submitted: 1m}
+  - {name: wants, gpus: 4, type: A100, lasts: 1h, submitted: 2m}
+  - {name: cores, gpus: 0, cpus: 8, lasts: 1h, submitted: 3m}
+)");
+  for (const char* name : {"bestfit", "fgd"}) {
+    lab.policy.name = name;
+    const report::Run run = Played(lab);
+    EXPECT_EQ(report::FiguresOf(run).unfinished, 0) << name;
+    EXPECT_EQ(Named(run, "wants").stays[0].machines, std::vector<std::string>{"new"}) << name;
+    for (const report::Job& job : run.jobs) {
+      EXPECT_EQ(job.stays[0].to - job.stays[0].from, base::SecondsLong(3'600)) << name << job.name;
+    }
+  }
+  // Best fit puts the part on a small machine, so the four GPUs stay together.
+  lab.policy.name = "bestfit";
+  const report::Run run = Played(lab);
+  EXPECT_TRUE(Named(run, "part").stays[0].machines.front().starts_with("old"));
 }
 
 TEST(Story, IsToldFromIslandsToTheFasterPool) {

@@ -12,6 +12,7 @@ namespace pondage::trace {
 namespace {
 
 constexpr std::int64_t kMilli = 1'000;
+constexpr std::int64_t kMicro = 1'000'000;
 
 }  // namespace
 
@@ -80,6 +81,46 @@ base::MilliGpu GpuOf(const Job& job) {
   base::MilliGpu sum;
   for (const Member& member : job.gang) sum += member.gpu * member.count;
   return sum;
+}
+
+std::optional<base::Millis> TakesOn(const Job& job, const std::vector<std::string>& types,
+                                    bool apart, int apart_percent) {
+  if (job.speeds.empty()) {
+    const std::int64_t more = apart ? job.duration.value / 100 * apart_percent : 0;
+    return job.duration + base::Millis{more};
+  }
+  std::int64_t slowest = std::numeric_limits<std::int64_t>::max();
+  for (const std::string& type : types) {
+    const auto speed = std::ranges::find(job.speeds, type, &Speed::gpu_type);
+    if (speed == job.speeds.end()) return std::nullopt;
+    slowest = std::min(slowest, apart ? speed->apart_microsteps_s : speed->together_microsteps_s);
+  }
+  if (slowest <= 0) return std::nullopt;
+  const __int128 length =
+      (static_cast<__int128>(job.steps) * kMicro * kMilli + slowest - 1) / slowest;
+  return base::Millis{static_cast<std::int64_t>(length)};
+}
+
+std::optional<std::vector<std::string>> TypesFor(const Job& job, const Member& member,
+                                                 const std::vector<Machines>& fleet) {
+  std::set<std::pair<std::int64_t, std::string>> by_speed;  // negative: the fastest first
+  bool any = member.gpu_types.empty();
+  for (const Machines& machines : fleet) {
+    if (machines.gpus == 0) continue;
+    const std::string& type = machines.gpu_type;
+    const auto speed = std::ranges::find(job.speeds, type, &Speed::gpu_type);
+    const bool is_named = member.gpu_types.empty() ||
+                          std::ranges::find(member.gpu_types, type) != member.gpu_types.end();
+    const bool has_speed = speed != job.speeds.end() && speed->together_microsteps_s > 0 &&
+                           speed->apart_microsteps_s > 0;
+    const bool runs = job.speeds.empty() || has_speed;
+    any = any && runs;
+    if (runs && is_named) by_speed.emplace(has_speed ? -speed->together_microsteps_s : 0, type);
+  }
+  if (any || member.gpu.value == 0) return std::nullopt;
+  std::vector<std::string> types;
+  for (const auto& [speed, type] : by_speed) types.push_back(type);
+  return types;
 }
 
 std::int64_t Work(const std::vector<Job>& jobs) {

@@ -135,6 +135,16 @@ std::int64_t GpusOf(const std::vector<Machines>& fleet);
 int LargestMachine(const std::vector<Machines>& fleet);  // in GPUs
 base::MilliGpu GpuOf(const Job& job);                    // of the whole gang
 
+// How long the whole job takes on machines with GPUs of these types, `apart_percent` longer where
+// it is spread over more of them than it needs and no speeds are known. None: it cannot run there.
+std::optional<base::Millis> TakesOn(const Job& job, const std::vector<std::string>& types,
+                                    bool apart, int apart_percent);
+
+// The types of GPU of these machines that the member may get: those it names, and where its job's
+// speeds are known those with a speed, the fastest first. None: any type does.
+std::optional<std::vector<std::string>> TypesFor(const Job& job, const Member& member,
+                                                 const std::vector<Machines>& fleet);
+
 // GPU-time of all jobs in milli-GPU x ms, and the most GPUs that would run at once if every job
 // started when it was submitted (ends before starts at one instant).
 std::int64_t Work(const std::vector<Job>& jobs);

@@ -13,6 +13,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import junit  # noqa: E402
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 PONDAGE = pathlib.Path(os.environ["PONDAGE_BIN"]).resolve() / "pondage"
 LAB = """
 fleet: [{servers: 2, gpus: 8}]
@@ -102,6 +103,19 @@ class Simulate(unittest.TestCase):
         rows = list(csv.DictReader(io.StringIO(self.answer(*words, "-o", "csv"))))
         self.assertEqual([row["machines"] for row in rows], ["2", "3", "4"])
 
+    def test_parts_of_gpus_and_types(self):
+        traces = ROOT / "data" / "traces"
+        figures = {}
+        for policy in ("pondage", "bestfit", "fgd"):
+            words = (str(traces / "gavel" / "max_min_fairness.csv"), "--trace", "gavel", "--speeds", str(traces / "gavel" / "throughputs.json"))
+            run = json.loads(self.answer(*words, "--policy", policy, "-o", "json"))["runs"][0]
+            self.assertEqual((run["figures"]["jobs"], run["figures"]["unfinished"]), (96, 0))
+            figures[policy] = run["figures"]["jct_s"]["mean"]
+        self.assertEqual(len(set(figures.values())), 3)
+        (self.folder / "parts.yaml").write_text("fleet: [{servers: 1, gpus: 1}]\njobs: [{gpus: 0.5, lasts: 1h, times: 4}]\n")
+        run = json.loads(self.answer("parts.yaml", "-o", "json"))["runs"][0]
+        self.assertEqual(run["figures"]["makespan_s"], 7200)
+
     def test_every_form_says_the_same(self):
         figures = json.loads(self.answer("lab.yaml", "-o", "json"))
         self.assertEqual([run["name"] for run in figures["runs"]], ["pool", "pool, 1.5x jobs"])
@@ -123,6 +137,7 @@ class Simulate(unittest.TestCase):
                          ["runs"][0]["figures"]["wait_s"]["max"], 0)
 
     def test_what_is_refused_says_why(self):
+        (self.folder / "parts.yaml").write_text("fleet: [{servers: 1, gpus: 1}]\njobs: [{gpus: 0.5, lasts: 1h}]\n")
         (self.folder / "bad.yaml").write_text("fleet:\n  - {servers: 2, gpu: 8}\n")
         rows = ((("none.yaml",), "none.yaml: there is no such file"), (("bad.yaml",), "line 2: fleet[0]: unknown field \"gpu\""),
                 (("jobs.txt", "--trace", "slurm"), "--machines"), (("lab.yaml", "--out", "x.pdf"), "FILE.html"),
@@ -131,6 +146,7 @@ class Simulate(unittest.TestCase):
                 (("lab.yaml", "--compare", "fit", "fifo", "--out", "x.html"), "--compare does not go with --out"),
                 (("lab.yaml", "--size-for", "p80-wait=1m"), "not like p90-wait=10m"),
                 (("lab.yaml", "--size-for", "mean-jct=1s"), "more would change nothing"),
+                (("parts.yaml", "--whole"), "play it without --whole"),
                 (("lab.yaml", "--seeds", "3"), "nothing here is left to chance"),
                 (("lab.yaml", "--faults", "mtbf=often"), "--faults: mtbf: \"often\" is not a length of time"),
                 (("lab.yaml", "--faults", "mtbf=1d", "--baseline", "fifo"), "plain policies know no failing machines"))
