@@ -12,6 +12,7 @@
 #include "cmd/meter.h"
 #include "cmd/simulate_compare.h"
 #include "cmd/simulate_size.h"
+#include "replay/history.h"
 #include "replay/story.h"
 #include "report/report.h"
 #include "terminal/text.h"
@@ -30,9 +31,23 @@ base::Error AboutFile(const base::Error& error) {
   return {base::Kind::kInvalid, "PND-C010", "", object + error.message};
 }
 
-// The workload, with what the command line says instead.
-base::Result<trace::Workload> WorkloadOf(const grammar::Invocation& line) {
+constexpr std::string_view kHistory = "history";
+
+base::Result<trace::Workload> OwnHistory(const std::string& path) {
+  TRY(const std::string text, trace::Disk("")(path));
+  auto workload = replay::ReadHistory(text);
+  if (!workload) {
+    const base::Error& error = workload.error();
+    return base::Fail(error.kind, "", error.object.empty() ? path : error.object, error.message);
+  }
+  workload->source = path;
+  return workload;
+}
+
+// What the file says.
+base::Result<trace::Workload> ReadFile(const grammar::Invocation& line) {
   const fs::path path = line.words[0];
+  if (line.Value("trace") == kHistory) return OwnHistory(path.string());
   const auto format = trace::FormatOf(line.Value("trace", "pondage"));
   trace::Take take{.machines = line.Value("machine-list"), .speeds = line.Value("speeds")};
   if (line.Has("machines")) {
@@ -41,9 +56,15 @@ base::Result<trace::Workload> WorkloadOf(const grammar::Invocation& line) {
   // Files that a workload names stand beside it; those of the command line where it is given.
   const bool ours = *format == trace::Format::kPondage;
   const auto files = trace::Disk(ours ? path.parent_path().string() : "");
-  TRY(trace::Workload workload,
-      trace::Read(files, *format, ours ? path.filename().string() : path.string(), take));
-  if (!take.fleet.empty()) workload.fleet = take.fleet;
+  return trace::Read(files, *format, ours ? path.filename().string() : path.string(), take);
+}
+
+// The workload, with what the command line says instead.
+base::Result<trace::Workload> WorkloadOf(const grammar::Invocation& line) {
+  TRY(trace::Workload workload, ReadFile(line));
+  if (line.Has("machines")) {
+    TRY(workload.fleet, trace::MachinesFlag(line.Value("machines")));
+  }
   if (line.Has("policy")) workload.policy.name = line.Value("policy");
   if (line.Has("baseline")) workload.policy.baselines = line.Values("baseline");
   TRY_DO(trace::FaultsFlag(line.Value("faults"), workload.faults));

@@ -7,15 +7,6 @@ namespace pondage::replay {
 
 namespace {
 
-base::Result<report::Run> PlayNamed(const trace::Workload& workload, const std::string& name,
-                                    Options options) {
-  options.name = name;
-  if (name == "islands") return PlayIslands(workload, options);
-  trace::Workload own = workload;
-  own.policy.name = name;
-  return Play(own, options);
-}
-
 bool IsPool(const std::string& name) {
   return name == "pondage" || name == "islands";
 }
@@ -69,7 +60,10 @@ base::Result<Comparison> Compare(const trace::Workload& workload, const std::str
   TRY(comparison.a, PlayNamed(workload, a, options));
   on_run(b, 2, runs);
   TRY(comparison.b, PlayNamed(workload, b, options));
-  comparison.partings = report::Partings(comparison.a, comparison.b);
+  // A real server takes a moment to start, to see an end, and to decide.
+  const bool live = a == "live" || b == "live";
+  comparison.partings =
+      report::Partings(comparison.a, comparison.b, live ? base::SecondsLong(1) : base::Millis{});
   comparison.why = Whys(comparison, explained);
   if (IsPool(a)) {
     on_run(a, 3, runs);

@@ -30,8 +30,8 @@ struct Comparison {
   std::vector<std::optional<Why>> why;  // of the first so many; none: neither waits
 };
 
-// `a` and `b` are policies, or "islands". The first `explained` partings are told with their why:
-// that plays the runs once more.
+// `a` and `b` are named as for PlayNamed; with "live", what is a second apart is the same. The
+// first `explained` partings are told with their why: that plays the runs once more.
 base::Result<Comparison> Compare(const trace::Workload& workload, const std::string& a,
                                  const std::string& b, const Options& options,
                                  std::size_t explained, const OnRun& on_run);

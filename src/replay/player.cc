@@ -44,6 +44,16 @@ using Roles = std::map<base::Role, trace::Member>;
 
 base::Result<Roles> RolesOf(const trace::Job& job, int largest_machine) {
   const std::vector<trace::Member> members = trace::Cut(job.gang, std::max(largest_machine, 1));
+  if (std::ranges::any_of(members, [](const trace::Member& one) { return one.role.has_value(); })) {
+    Roles roles;
+    for (const trace::Member& member : members) {
+      const bool is_new = member.role && roles.emplace(*member.role, member).second;
+      if (!is_new) {
+        return std::unexpected(Cannot(job, "each kind of its members wants a role of its own"));
+      }
+    }
+    return roles;
+  }
   if (members.size() == 1) return Roles{{base::Role::kWorker, members.front()}};
   if (members.size() != 2 || (members[0].count != 1 && members[1].count != 1)) {
     return std::unexpected(
@@ -275,8 +285,6 @@ class Player {
 
 }  // namespace
 
-namespace {
-
 std::string MachinesText(const std::vector<trace::Machines>& fleet) {
   std::map<int, std::int64_t> by_size;
   for (const trace::Machines& machines : fleet) by_size[machines.gpus] += machines.count;
@@ -286,8 +294,6 @@ std::string MachinesText(const std::vector<trace::Machines>& fleet) {
   }
   return text;
 }
-
-}  // namespace
 
 base::Result<report::Run> Play(const trace::Workload& workload, const Options& options) {
   REQUIRE(!workload.fleet.empty());

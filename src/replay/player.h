@@ -33,7 +33,7 @@ struct Question {
 
 struct Options {
   std::uint64_t seed = 1;
-  std::string name = "pool";
+  std::string name;  // of the run
   bool server =
       false;  // through the whole server: bytes, store and loop; the same decisions, slower
   std::function<void(const Progress&)> on_progress;  // now and then
@@ -43,6 +43,9 @@ struct Options {
 // Requires a workload that passed trace::Check and has machines. Errors: jobs that a TFJob cannot
 // say.
 base::Result<report::Run> Play(const trace::Workload& workload, const Options& options);
+
+// "18 x 8 + 4 x 2".
+std::string MachinesText(const std::vector<trace::Machines>& fleet);
 
 // Every queue alone on machines for its guarantee, of the kind of the first machines; what it was
 // worth before there was a pool. Errors: also queues whose guarantee is no whole number of

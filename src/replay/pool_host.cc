@@ -38,6 +38,7 @@ job::Spec SpecOf(const Sheet& sheet) {
   spec.deadline = DeadlineOf(*sheet.job);
   if (!sheet.queue.empty()) spec.queue = sheet.queue;
   spec.user = sheet.job->user;
+  spec.priority = sheet.job->priority;
   return spec;
 }
 

@@ -226,13 +226,14 @@ trace::Workload RandomLab(std::uint64_t seed) {
   base::Random random(seed);
   std::string yaml =
       "fleet: [{servers: 3, gpus: 4}]\nqueues: [{name: a, guarantee: 4}, {name: b, "
-      "limit: 8}]\njobs:\n";
+      "limit: 8, longest-run: 15m}]\njobs:\n";
   for (int i = 0; i < 60; ++i) {
     yaml += "  - {name: j" + std::to_string(i) + ", user: u" + std::to_string(random.Below(3)) +
             ", queue: " + (random.OneIn(2) ? "a" : "b") +
             ", gpus: " + std::to_string(1 + random.Below(8)) +
             ", lasts: " + std::to_string(random.Between(1, 500)) +
             "s, submitted: " + std::to_string(random.Between(0, 2'000)) + "s";
+    if (random.OneIn(4)) yaml += ", priority: " + std::to_string(random.Between(-2, 2));
     if (random.OneIn(2)) yaml += ", limit: " + std::to_string(random.Between(500, 900)) + "s";
     yaml += "}\n";
   }

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
+#include <cstdlib>
+#include <set>
 #include <utility>
 
 #include "job/spec.h"
@@ -36,6 +38,18 @@ json::object TemplateOf(const trace::Member& member, base::Millis grace) {
   return json::object{{"spec", std::move(spec)}};
 }
 
+std::string ClassOf(int priority) {
+  return fmt::format("{}{}", priority < 0 ? "below-" : "above-", std::abs(std::int64_t{priority}));
+}
+
+json::object PriorityClassOf(int priority) {
+  return {
+      {"apiVersion", "scheduling.k8s.io/v1"},
+      {"kind", "PriorityClass"},
+      {"metadata", {{"name", ClassOf(priority)}, {"uid", manifest::UidFrom(ClassOf(priority))}}},
+      {"value", priority}};
+}
+
 json::object ManifestOf(const Sheet& sheet) {
   json::object specs, annotations;
   for (const auto& [role, member] : sheet.roles) {
@@ -46,7 +60,10 @@ json::object ManifestOf(const Sheet& sheet) {
   }
   if (!sheet.job->user.empty()) annotations["pondage.dev/user"] = sheet.job->user;
   json::object policy{{"cleanPodPolicy", "All"}, {"ttlSecondsAfterFinished", 0}};
-  if (!sheet.queue.empty()) policy["schedulingPolicy"] = {{"queue", sheet.queue}};
+  json::object scheduling;
+  if (!sheet.queue.empty()) scheduling["queue"] = sheet.queue;
+  if (sheet.job->priority != 0) scheduling["priorityClass"] = ClassOf(sheet.job->priority);
+  if (!scheduling.empty()) policy["schedulingPolicy"] = std::move(scheduling);
   if (const auto limit = DeadlineOf(*sheet.job)) {
     policy["activeDeadlineSeconds"] = limit->value / kMilli;
   }
@@ -74,10 +91,17 @@ port::Write CreateOf(const std::string& kind, const json::object& object) {
                      .facets = manifest::Facets(object, {})}};
 }
 
+json::object GpuAmount(base::MilliGpu amount) {
+  return {{"nvidia.com/gpu", fmt::format("{}m", amount.value)}};
+}
+
 json::object QueueOf(const queue::Spec& queue, base::Instant now) {
-  json::object spec{{"guarantee", {{"nvidia.com/gpu", queue.guarantee.value / kMilli}}}};
+  json::object spec{{"guarantee", GpuAmount(queue.guarantee)}};
   if (!queue.parent.empty()) spec["parent"] = queue.parent;
-  if (queue.limit) spec["limit"] = {{"nvidia.com/gpu", queue.limit->value / kMilli}};
+  if (queue.limit) spec["limit"] = GpuAmount(*queue.limit);
+  if (queue.max_run) spec["maxRunSeconds"] = queue.max_run->value / kMilli;
+  if (queue.closed) spec["closed"] = true;
+  if (queue.held) spec["held"] = true;
   return {{"apiVersion", "pondage.dev/v1alpha1"},
           {"kind", "Queue"},
           {"metadata",
@@ -115,6 +139,10 @@ class OnServer : public Host {
     Create("queues.pondage.dev", QueueOf(queue, clock_.Now()));
   }
   void Apply(const Sheet& sheet) override {
+    if (const int priority = sheet.job->priority;
+        priority != 0 && classes_.insert(priority).second) {
+      Create("priorityclasses.scheduling.k8s.io", PriorityClassOf(priority));
+    }
     json::object object = ManifestOf(sheet);
     manifest::Canonicalise(object);
     Create("tfjobs.kubeflow.org", object);
@@ -146,6 +174,7 @@ class OnServer : public Host {
   loop::Loop loop_;
   base::Result<void> refused_;
   std::size_t unseen_ = 0;
+  std::set<int> classes_;  // priorities that have a PriorityClass
 };
 
 }  // namespace

@@ -27,12 +27,13 @@ std::vector<Event> EventsOf(const Job& job) {
 }
 
 // The same machines by another name are the same.
-bool IsAlike(const Event& a, const Event& b) {
+bool IsAlike(const Event& a, const Event& b, base::Millis tolerance) {
   const auto as_many = [](const Stay& one, const Stay& other) {
     return one.machines.empty() || other.machines.empty() ||
            one.machines.size() == other.machines.size();
   };
-  return a.what == b.what && a.at == b.at &&
+  const base::Millis apart = std::max(a.at, b.at) - std::min(a.at, b.at);
+  return a.what == b.what && apart <= tolerance &&
          (a.what != Deed::What::kStarts || as_many(*a.stay, *b.stay));
 }
 
@@ -51,10 +52,11 @@ Deed DeedAt(base::Instant at, const std::vector<Event>& events, std::size_t next
   return deed;
 }
 
-std::optional<Parting> PartingOf(const Job& a, const Job& b) {
+std::optional<Parting> PartingOf(const Job& a, const Job& b, base::Millis tolerance) {
   const std::vector<Event> of_a = EventsOf(a), of_b = EventsOf(b);
   std::size_t next = 0;
-  while (next < of_a.size() && next < of_b.size() && IsAlike(of_a[next], of_b[next])) ++next;
+  while (next < of_a.size() && next < of_b.size() && IsAlike(of_a[next], of_b[next], tolerance))
+    ++next;
   if (next == of_a.size() && next == of_b.size()) return std::nullopt;
   const auto at = [&](const std::vector<Event>& events) {
     return next < events.size() ? events[next].at : base::kNever;
@@ -65,14 +67,15 @@ std::optional<Parting> PartingOf(const Job& a, const Job& b) {
 
 }  // namespace
 
-std::vector<Parting> Partings(const Run& a, const Run& b) {
+std::vector<Parting> Partings(const Run& a, const Run& b, base::Millis tolerance) {
   std::map<std::string_view, const Job*> in_b;
   for (const Job& job : b.jobs) in_b[job.name] = &job;
   std::vector<Parting> partings;
   for (const Job& job : a.jobs) {
     const auto other = in_b.find(job.name);
     if (other == in_b.end()) continue;
-    if (auto parting = PartingOf(job, *other->second)) partings.push_back(*std::move(parting));
+    if (auto parting = PartingOf(job, *other->second, tolerance))
+      partings.push_back(*std::move(parting));
   }
   std::ranges::stable_sort(partings, {}, &Parting::at);
   return partings;

@@ -34,9 +34,10 @@ struct Parting {
   Deed a, b;
 };
 
-// By time, then in the order of the jobs. Starts at one instant on as many machines are the same,
-// whatever the machines are called. Jobs that one of the two lacks are left out.
-std::vector<Parting> Partings(const Run& a, const Run& b);
+// By time, then in the order of the jobs. What happens at one instant, give or take `tolerance`, is
+// the same; so are starts on as many machines, whatever the machines are called. Jobs that one of
+// the two lacks are left out.
+std::vector<Parting> Partings(const Run& a, const Run& b, base::Millis tolerance = {});
 
 // What a run looked like to a job that waits in it.
 struct Crowd {

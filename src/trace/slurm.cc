@@ -88,6 +88,10 @@ class Sacct {
       job.limit = SlurmLength(limit);  // else "UNLIMITED" or "Partition_Limit"
       if (!job.limit) table_.Bad(limit_, "a length such as 1-02:03:04");
     }
+    // "Unknown" of one that never started.
+    if (const std::string start = Maybe(start_); !start.empty() && start.front() < 'A') {
+      job.started = table_.Moment(start_);
+    }
     Member each;
     const std::int64_t nodes = std::max<std::int64_t>(number("node"), 1);
     const bool even = gpus % nodes == 0;
@@ -105,7 +109,7 @@ class Sacct {
   std::size_t id_ = table_.Column("JobID"), submit_ = table_.Column("Submit"),
               elapsed_ = table_.Column("Elapsed"), alloc_ = Optional("AllocTRES"),
               req_ = Optional("ReqTRES"), user_ = Optional("User"), queue_ = Optional("Account"),
-              limit_ = Optional("Timelimit");
+              limit_ = Optional("Timelimit"), start_ = Optional("Start");
 };
 
 }  // namespace

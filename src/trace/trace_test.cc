@@ -187,8 +187,9 @@ queues:
   - {name: nlp, longest-run: 2d}
 start: 2024-03-04
 jobs:
-  - {name: big, user: anna, queue: vision, workers: 2, gpus: 8, lasts: 6h, limit: 8h}
+  - {name: big, user: anna, queue: vision, workers: 2, gpus: 8, lasts: 6h, limit: 8h, started: 3m}
   - {name: sweep, user: ben, queue: nlp, gpus: 0.5, lasts: 30m, submitted: 1h, times: 3, every: 10m}
+  - {name: ps, queue: nlp, members: [{role: chief}, {role: ps, gpus: 0, workers: 2}], lasts: 1h}
   - {queue: nlp, type: [A100, T4], steps: 1000, speeds: {A100: 10, T4: {together: 2.5, apart: 2}}}
 faults:
   mtbf: 90d
@@ -199,13 +200,16 @@ policy: {name: fifo, baselines: islands, also-faster: 2.1, restart: 60s, saving:
 )";
 
 TEST(Yaml, ReadsALab) {
-  const auto lab = Yaml(kLab, kNoFiles);
+  auto lab = Yaml(kLab, kNoFiles);
   ASSERT_TRUE(lab) << lab.error().object << lab.error().message;
   EXPECT_EQ(GpusOf(lab->fleet), 18);
   EXPECT_EQ(Nodes(lab->fleet).back().name, "small");
   EXPECT_EQ(lab->queues[0].limit, base::WholeGpus(16));
-  ASSERT_EQ(lab->jobs.size(), 5u);
+  ASSERT_EQ(lab->jobs.size(), 6u);
   EXPECT_EQ(lab->jobs[0].name, "big");
+  EXPECT_EQ(lab->jobs[0].started, lab->jobs[0].submit + base::SecondsLong(180));
+  EXPECT_EQ(lab->jobs[1].gang.back().role, base::Role::kPs);
+  lab->jobs.erase(lab->jobs.begin() + 1);
   EXPECT_EQ(lab->jobs[0].submit, base::Instant{1'709'510'400'000});
   EXPECT_EQ(GpuOf(lab->jobs[0]), base::WholeGpus(16));
   EXPECT_EQ(lab->jobs[1].duration, base::SecondsLong(100));  // 1000 steps on an A100

@@ -14,7 +14,24 @@ namespace {
 constexpr std::int64_t kMilli = 1'000;
 constexpr std::int64_t kMicro = 1'000'000;
 
+constexpr std::pair<std::string_view, base::Role> kRoles[] = {
+    {"chief", base::Role::kChief},
+    {"master", base::Role::kMaster},
+    {"ps", base::Role::kPs},
+    {"worker", base::Role::kWorker},
+    {"evaluator", base::Role::kEvaluator}};
+
 }  // namespace
+
+std::string_view NameOf(base::Role role) {
+  return std::ranges::find(kRoles, role, [](const auto& row) { return row.second; })->first;
+}
+
+std::optional<base::Role> RoleOf(std::string_view name) {
+  const auto found = std::ranges::find(kRoles, name, [](const auto& row) { return row.first; });
+  if (found == std::end(kRoles)) return std::nullopt;
+  return found->second;
+}
 
 std::vector<Member> Cut(const std::vector<Member>& gang, int gpus_per_machine) {
   REQUIRE(gpus_per_machine > 0);
@@ -149,6 +166,7 @@ bool Hurry(std::vector<Job>& jobs, std::int64_t milli) {
   for (Job& job : jobs) {
     const __int128 since = static_cast<__int128>((job.submit - first).value) * kMilli / milli;
     if (since > std::numeric_limits<std::int64_t>::max() / 4) return false;
+    if (milli != kMilli) job.started.reset();  // that was another life
     job.submit = first + base::Millis{static_cast<std::int64_t>(since)};
   }
   return true;

@@ -8,8 +8,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/id.h"
 #include "base/instant.h"
 #include "base/quantity.h"
 #include "base/result.h"
@@ -40,6 +42,7 @@ struct Member {
   base::MilliCpu cpu;
   base::Bytes memory;
   std::map<std::string, std::string> labels;  // the machine carries them
+  std::optional<base::Role> role;             // none: workers, and one of another kind the chief
 
   bool operator==(const Member&) const = default;
 };
@@ -65,6 +68,8 @@ struct Job {
   std::vector<Member> gang;
   std::int64_t steps = 0;     // with speeds: what there is to do
   std::vector<Speed> speeds;  // empty: `duration` wherever it runs
+  // When it started where this was recorded, to run `duration` from then on; none: nobody knows.
+  std::optional<base::Instant> started;
 
   bool operator==(const Job&) const = default;
 };
@@ -123,6 +128,10 @@ struct Workload {
 
   bool operator==(const Workload&) const = default;
 };
+
+// "chief", "ps", ...
+std::string_view NameOf(base::Role role);
+std::optional<base::Role> RoleOf(std::string_view name);
 
 // A job of a trace that states only a number of GPUs is one member of all of them. Members larger
 // than a machine become as many whole machines as they fill, and one of the rest.

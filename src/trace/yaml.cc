@@ -174,6 +174,7 @@ class Reader {
       job.gang.push_back(MemberOf(field));
     }
     ReadWork(field, job);
+    if (const auto started = field.At("started").MaybeLength()) job.started = start + *started;
     const std::int64_t times = field.At("times").Whole(1, kMostJobs, 1);
     const base::Millis every = field.At("every").Length({});
     if (times > 1 && every.value > 3'155'760'000'000 / times) field.At("every").Bad("too long");
@@ -183,8 +184,16 @@ class Reader {
       Job one = job;
       one.name = fmt::format("{}-{}", job.name, i + 1);
       one.submit = job.submit + every * i;
+      if (job.started) one.started = *job.started + every * i;
       Add(field, std::move(one));
     }
+  }
+
+  static std::optional<base::Role> RoleIn(const Field& field) {
+    if (!field.Present()) return std::nullopt;
+    const auto role = RoleOf(field.Text());
+    if (!role) field.Bad("chief, master, ps, worker or evaluator");
+    return role;
   }
 
   static Member MemberOf(Field& field) {
@@ -198,6 +207,7 @@ class Reader {
     member.cpu = Cpus(field.At("cpus"));
     member.memory = field.At("memory").Size();
     member.labels = Labels(field.At("labels"));
+    member.role = RoleIn(field.At("role"));
     return member;
   }
 

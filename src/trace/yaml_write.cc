@@ -99,6 +99,7 @@ class Writer {
       for (const std::string& type : member.gpu_types) out_ << YAML::DoubleQuoted << type;
       out_ << YAML::EndSeq;
     }
+    if (member.role) Plain("role", std::string(NameOf(*member.role)));
     Sizes(member.cpu, member.memory);
     Labels(member.labels);
     out_ << YAML::EndMap;
@@ -111,6 +112,7 @@ class Writer {
     Text("queue", job.queue);
     if (job.priority != 0) Plain("priority", std::to_string(job.priority));
     Plain("submitted", Ms(job.submit - base::Instant{}));
+    if (job.started) Plain("started", Ms(*job.started - base::Instant{}));
     if (job.limit) Plain("limit", Ms(*job.limit));
     if (job.steps > 0) Plain("steps", std::to_string(job.steps));
     if (job.speeds.empty()) Plain("lasts", Ms(job.duration));

@@ -116,6 +116,15 @@ class Simulate(unittest.TestCase):
         run = json.loads(self.answer("parts.yaml", "-o", "json"))["runs"][0]
         self.assertEqual(run["figures"]["makespan_s"], 7200)
 
+    def test_what_slurm_did_is_live(self):
+        lines = [line.split("|") for line in SACCT.splitlines()]
+        starts = ("Start", "2024-01-02T03:04:05", "", "2024-01-02T05:00:00")
+        (self.folder / "started.txt").write_text("\n".join("|".join([*line, start]) for line, start in zip(lines, starts)) + "\n")
+        words = ("started.txt", "--trace", "slurm", "--machines", "1x8")
+        self.assertIn("waits 55 min 55 s", self.answer(*words, "--compare", "pondage", "live"))
+        runs = json.loads(self.answer(*words, "--baseline", "live", "-o", "json"))["runs"]
+        self.assertEqual([(run["name"], run["figures"]["wait_s"]["max"]) for run in runs], [("live", 6954), ("pool", 3599)])
+
     def test_every_form_says_the_same(self):
         figures = json.loads(self.answer("lab.yaml", "-o", "json"))
         self.assertEqual([run["name"] for run in figures["runs"]], ["pool", "pool, 1.5x jobs"])
@@ -147,6 +156,8 @@ class Simulate(unittest.TestCase):
                 (("lab.yaml", "--size-for", "p80-wait=1m"), "not like p90-wait=10m"),
                 (("lab.yaml", "--size-for", "mean-jct=1s"), "more would change nothing"),
                 (("parts.yaml", "--whole"), "play it without --whole"),
+                (("lab.yaml", "--compare", "live", "fifo"), "nothing says when its jobs started"),
+                (("lab.yaml", "--trace", "history"), "lab.yaml"), (("none.json", "--trace", "history"), "there is no such file"),
                 (("lab.yaml", "--seeds", "3"), "nothing here is left to chance"),
                 (("lab.yaml", "--faults", "mtbf=often"), "--faults: mtbf: \"often\" is not a length of time"),
                 (("lab.yaml", "--faults", "mtbf=1d", "--baseline", "fifo"), "plain policies know no failing machines"))
