@@ -11,6 +11,8 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "report"))
+import browser  # noqa: E402
 import junit  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -124,6 +126,29 @@ class Simulate(unittest.TestCase):
         self.assertIn("waits 55 min 55 s", self.answer(*words, "--compare", "pondage", "live"))
         runs = json.loads(self.answer(*words, "--baseline", "live", "-o", "json"))["runs"]
         self.assertEqual([(run["name"], run["figures"]["wait_s"]["max"]) for run in runs], [("live", 6954), ("pool", 3599)])
+
+    def test_the_page_is_looked_at_in_a_browser(self):
+        program = browser.chromium()
+        if not program:
+            self.skipTest("no Chromium: apt-get install chromium")
+        chance = ("--faults", "mtbf=4h,repair=20m,arrivals=5m", "--costs", "restart=1m,checkpoint-every=10m", "--seeds", "3")
+        self.answer("lab.yaml", "--baseline", "fit", "--out", "plain.html")
+        self.answer("lab.yaml", "--baseline", "islands", *chance, "--out", "chance.html")
+        self.answer("lab.yaml", "--policy", "fit", "--size-for", "p90-wait=10m", "--out", "size.html")
+        (self.folder / "profile").mkdir()
+        opened = browser.Browser(program, self.folder / "profile")
+        self.addCleanup(opened.close)
+        for page, runs in (("plain", 3), ("chance", 3), ("size", 2)):  # the lab asks for its jobs once more, 1.5 times as fast
+            for look, width in (("lang=en&theme=light", 1280), ("lang=zh&theme=dark", 420)):
+                faults, headline = browser.faults_of(opened, self.folder / f"{page}.html", look, width, runs)
+                self.assertEqual(faults, [], (page, look))
+                table = opened.value("document.getElementById('figures').innerText")
+                self.assertEqual(" ± " in table, page == "chance", table)
+                # 21 jobs a run, pale where they wait; a machine that fails parts a bar in two.
+                self.assertGreaterEqual(opened.value("document.querySelectorAll('#gantt rect').length"), 18 * runs)
+        self.assertIn("3 machines", opened.value("document.getElementById('scenes').innerText"))
+        opened.open((self.folder / "chance.html").as_uri() + "#lang=en", 1280)
+        self.assertIn("islands: 1 of 21 jobs do not end there", opened.value("document.getElementById('subline').textContent"))
 
     def test_every_form_says_the_same(self):
         figures = json.loads(self.answer("lab.yaml", "-o", "json"))

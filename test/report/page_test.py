@@ -5,146 +5,23 @@ chart is drawn, both languages and both themes work. Writes pictures beside the 
 Usage: page_test.py SAMPLE_REPORT FOLDER   (skips, with exit 77, where there is no Chromium)
 """
 
-import base64
-import json
-import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
 
-
-class Browser:
-    """Speaks the DevTools protocol over two pipes; one page."""
-
-    def __init__(self, program, folder):
-        to_browser, self.sending = os.pipe()
-        self.receiving, from_browser = os.pipe()
-        # Numbers above 4, so that neither overwrites the other.
-        high = [os.dup(fd) for fd in (to_browser, from_browser)]
-        while min(high) < 10:
-            high = [os.dup(fd) for fd in high]
-        to_browser, from_browser = high
-        self.process = subprocess.Popen(
-            [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--hide-scrollbars",
-             "--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run", f"--user-data-dir={folder}"],
-            preexec_fn=lambda: (os.dup2(to_browser, 3), os.dup2(from_browser, 4)), pass_fds=(3, 4),
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.buffer, self.next_id, self.events, self.session = b"", 0, [], None
-        target = self.ask("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Network", "Runtime", "Log"):
-            self.ask(f"{domain}.enable")
-
-    def read(self):
-        while b"\0" not in self.buffer:
-            piece = os.read(self.receiving, 1 << 20)
-            if not piece:
-                raise RuntimeError("the browser is gone")
-            self.buffer += piece
-        message, _, self.buffer = self.buffer.partition(b"\0")
-        return json.loads(message)
-
-    def ask(self, method, **params):
-        self.next_id += 1
-        message = {"id": self.next_id, "method": method, "params": params}
-        if self.session:
-            message["sessionId"] = self.session
-        os.write(self.sending, json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self.read()
-            if answer.get("id") == self.next_id:
-                if "error" in answer:
-                    raise RuntimeError(f"{method}: {answer['error']}")
-                return answer["result"]
-            self.events.append(answer)
-
-    def await_event(self, method):
-        while not any(event.get("method") == method for event in self.events):
-            self.events.append(self.read())
-
-    def open(self, url, width):
-        self.ask("Emulation.setDeviceMetricsOverride", width=width, height=1000, deviceScaleFactor=1, mobile=False)
-        self.ask("Page.navigate", url="about:blank")
-        self.events.clear()
-        self.ask("Page.navigate", url=url)
-        self.await_event("Page.loadEventFired")
-        self.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-
-    def value(self, expression):
-        answer = self.ask("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        if "exceptionDetails" in answer:
-            raise RuntimeError(f"{expression}: {answer['exceptionDetails']}")
-        return answer["result"].get("value")
-
-    def picture(self, path):
-        height = self.value("Math.ceil(document.documentElement.scrollHeight)")
-        width = self.value("innerWidth")
-        shot = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=True,
-                        clip={"x": 0, "y": 0, "width": width, "height": height, "scale": 1})
-        path.write_bytes(base64.b64decode(shot["data"]))
-
-    def close(self):
-        self.session = None
-        try:
-            self.ask("Browser.close")
-        except (RuntimeError, OSError):
-            pass
-        self.process.wait(timeout=30)
+from browser import Browser, chromium, faults_of
 
 
-def troubles(browser, page):
-    """What must not happen: requests other than the page itself and data:, console messages, exceptions."""
-    for event in browser.events:
-        method, params = event.get("method"), event.get("params", {})
-        if method == "Network.requestWillBeSent":
-            url = params["request"]["url"]
-            if url != page and not url.startswith("data:"):
-                yield f"request to {url}"
-        elif method == "Runtime.consoleAPICalled":
-            yield f"console: {params['args']}"
-        elif method == "Runtime.exceptionThrown":
-            yield f"exception: {params['exceptionDetails']}"
-        elif method == "Log.entryAdded":
-            yield f"log: {params['entry']['text']}"
-
-
-# A canvas counts as drawn when it holds more than one colour.
-DRAWN = """[...document.querySelectorAll('canvas')].map(c => {
-  const p = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
-  const seen = new Set();
-  for (let i = 0; i < p.length; i += 4) if (p[i + 3] > 0) seen.add(p[i] << 16 | p[i + 1] << 8 | p[i + 2]);
-  return seen.size;
-})"""
-
-
-def check(browser, path, look, width, folder):
-    url = path.as_uri()
-    browser.open(f"{url}#{look}", width)
+def check(browser, path, look, width, runs, folder):
     name = f"{path.stem}-{look.replace('lang=', '').replace('&theme=', '-')}-{width}"
-    faults = list(troubles(browser, url))
-    drawn = browser.value(DRAWN)
-    if len(drawn) != 3 or min(drawn) < 3:
-        faults.append(f"charts drawn: {drawn}")
-    headline = browser.value("document.getElementById('headline').textContent")
-    chinese = any("\u4e00" <= c <= "\u9fff" for c in headline)
-    if chinese != ("lang=zh" in look):
-        faults.append(f"headline in the wrong language: {headline}")
-    text = browser.value("document.body.innerText")
-    for bad in ("undefined", "NaN", "{"):
-        if bad in text:
-            faults.append(f"the page says {bad!r}")
-    # Nothing may stick out sideways: the table scrolls in its own box.
-    if browser.value("document.documentElement.scrollWidth > innerWidth"):
-        faults.append("the page is wider than its window")
-    browser.picture(folder / f"{name}.png")
+    faults, headline = faults_of(browser, path, look, width, runs, folder / f"{name}.png")
     return headline, [f"{name}: {fault}" for fault in faults]
 
 
 def main():
     sample, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    program = os.environ.get("PONDAGE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    program = chromium()
     if not program:
         print("no Chromium: apt-get install chromium")
         return 77
@@ -153,11 +30,11 @@ def main():
     with tempfile.TemporaryDirectory() as profile:
         browser = Browser(program, profile)
         try:
-            for kind in ("three-teams", "small"):
+            for kind, runs in (("three-teams", 3), ("small", 1)):
                 page = folder / f"{kind}.html"
                 subprocess.run([sample, kind, page], check=True, stdout=subprocess.DEVNULL)
                 for look, width in (("lang=en&theme=light", 1280), ("lang=zh&theme=dark", 1280), ("lang=en&theme=dark", 420)):
-                    headlines[kind, look], found = check(browser, page.resolve(), look, width, folder)
+                    headlines[kind, look], found = check(browser, page, look, width, runs, folder)
                     faults += found
                 # The switches change what they say they change.
                 before = browser.value("document.documentElement.lang + document.documentElement.dataset.theme")

@@ -64,6 +64,10 @@ function headline() {
   let sub = islands && pool !== islands ? t("subPool", values) : "";
   const worst = pool.worst_against_island;
   if (worst) sub += " " + t("subWorst", { queue: worst.queue, a: time(worst.alone_s), b: time(worst.here_s) });
+  for (const run of data.runs) {
+    const { jobs, unfinished } = run.figures;
+    if (unfinished) sub += " " + t("subUnfinished", { run: run.name, n: number(unfinished, 0), all: number(jobs + unfinished, 0) });
+  }
   at("subline").textContent = sub;
 }
 
