@@ -84,6 +84,7 @@ void BindGang(const Spec& spec, Status& status, const std::vector<fleet::Grant>&
   status.drain = Drain::kNone;
   status.not_before.reset();
   status.reason.reset();
+  status.slot.reset();
   status.checkpoint_before.reset();
   status.user_stop.clear();
 }

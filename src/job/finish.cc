@@ -30,6 +30,7 @@ void End(Pass& pass, const std::string& type, const std::string& message, bool w
   status.drain = Drain::kFinish;
   status.not_before.reset();
   status.reason.reset();
+  status.slot.reset();
   PROMISE(IsFinished(status));
 }
 
@@ -125,6 +126,13 @@ void FailInstead(Pass& pass, const Seen& fatal) {
   FailBy(pass, fatal);
 }
 
+// The clock stops while a suspended or preempted job waits.
+std::optional<base::Instant> TimeUp(const Spec& spec, const Status& status) {
+  if (status.stage == Stage::kWaiting && status.drain != Drain::kRestart) return {};
+  if (!spec.deadline || !status.start_time) return {};
+  return *status.start_time + *spec.deadline;
+}
+
 bool FailPastLimits(Pass& pass) {
   Status& status = pass.status;
   const Spec& spec = pass.spec;
@@ -144,12 +152,10 @@ bool FailPastLimits(Pass& pass) {
          parting, first != nullptr ? first->replica->exit->at : pass.now);
     return true;
   }
-  // The clock stops while a suspended or preempted job waits; not between the tries of one run.
-  if (status.stage == Stage::kWaiting && status.drain != Drain::kRestart) return false;
-  if (!spec.deadline || !status.start_time) return false;
-  const base::Instant until = *status.start_time + *spec.deadline;
-  if (until > pass.now) {
-    pass.WakeAt(until);
+  const std::optional<base::Instant> until = TimeUp(spec, status);
+  if (!until) return false;
+  if (*until > pass.now) {
+    pass.WakeAt(*until);
     return false;
   }
   status.cause.reset();

@@ -88,6 +88,10 @@ std::vector<std::pair<Role, int>> WantedMembers(const Spec& spec, const Status& 
 // Politely asks the whole job to leave and go back to its queue (preemption).
 void AskToYield(const Spec& spec, Status& status, base::Instant now);
 
+// When its time is up, whatever it does; none: it has no limit, or its clock starts with its bind.
+// Between the tries of one run it goes on.
+std::optional<base::Instant> TimeUp(const Spec& spec, const Status& status);
+
 // When a finished job's object is to be deleted; none: kept.
 std::optional<base::Instant> ExpiresAt(const Spec& spec, const Status& status);
 

@@ -121,6 +121,13 @@ struct Reason {
   bool operator==(const Reason&) const = default;
 };
 
+// GPUs that are kept for it from a certain time on, as the planner tells and takes them back.
+struct Slot {
+  base::Instant at;
+  std::vector<fleet::Grant> grants;  // GPUs alone
+  bool operator==(const Slot&) const = default;
+};
+
 struct Status {
   std::vector<Condition> conditions;
   std::map<Role, Counts> counts;
@@ -135,11 +142,12 @@ struct Status {
   base::Instant queued;                         // its place in the queue; kept over requeues
   std::optional<base::Instant> bound;
   std::optional<Reason> reason;
-  int attempt = 0;      // binds so far
-  int restarts = 0;     // counted against backoffLimit; never falls
-  int disruptions = 0;  // counted apart
-  int voluntary = 0;    // exits 42 without notice in a row
-  int streak = 0;       // short attempts that failed in a row: sets the restart delay
+  std::optional<Slot> slot;  // while it waits
+  int attempt = 0;           // binds so far
+  int restarts = 0;          // counted against backoffLimit; never falls
+  int disruptions = 0;       // counted apart
+  int voluntary = 0;         // exits 42 without notice in a row
+  int streak = 0;            // short attempts that failed in a row: sets the restart delay
   std::optional<Checkpoint> checkpoint;
   std::optional<base::Instant>
       checkpoint_before;      // newest checkpoint's time when leaving was asked

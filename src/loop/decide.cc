@@ -9,6 +9,7 @@
 #include "manifest/kinds.h"
 #include "manifest/object.h"
 #include "manifest/tfjob.h"
+#include "manifest/use.h"
 #include "port/memory_store.h"
 
 namespace pondage::loop {
@@ -238,6 +239,20 @@ void Turner::Decide(const pool::CloseCharge& decision) {
   ledger::Entry entry = decision.entry;
   entry.environment = ServedThen(entry);
   pending_.Append({"ledger", manifest::EncodeCharge(entry)});
+}
+
+void Turner::Decide(const pool::SetUse& decision) {
+  const port::Key key{std::string(manifest::kUses), "", decision.queue};
+  if (const auto* users = loop_.pool_->queues().UsesIn(decision.queue)) {
+    return PutObject(key, manifest::EncodeUses(decision.queue, *users), /*live=*/true,
+                     std::nullopt);
+  }
+  if (const auto kept = pending_.Get(key)) pending_.Delete(*kept);
+}
+
+void Turner::Decide(const pool::Planned& decision) {
+  PutObject({std::string(manifest::kPlans), "", "last"}, manifest::EncodePlanned(decision.at),
+            /*live=*/true, std::nullopt);
 }
 
 // What served the image of a replica whose interval ends. The job is read once a turn.

@@ -9,6 +9,7 @@
 #include "manifest/object.h"
 #include "manifest/pod.h"
 #include "manifest/tfjob.h"
+#include "manifest/use.h"
 
 namespace pondage::loop {
 namespace {
@@ -67,6 +68,7 @@ base::Result<void> Loop::Load() {
   set_aside_.Clear();
   TRY_DO(LoadRest(facts));
   TRY_DO(LoadJobs(facts));
+  TRY_DO(LoadPlanning(facts));
   TRY_DO(LoadLacks(facts));
   TRY_DO(LoadKept(facts));
   facts.emplace_back(pool::ProgramsUnheard{});  // until the runner has told all, after TakeOver
@@ -144,6 +146,23 @@ base::Result<void> Loop::LoadJobs(std::vector<pool::Fact>& facts) {
     facts.emplace_back(pool::JobLoaded{job.identity, job.spec, job.status, job.removed});
     return {};
   });
+}
+
+base::Result<void> Loop::LoadPlanning(std::vector<pool::Fact>& facts) {
+  TRY_DO(LoadEach(std::string(manifest::kUses),
+                  [&facts](const port::Object& object) -> base::Result<void> {
+                    TRY(const auto uses, manifest::DecodeUses(*object.body));
+                    for (const queue::Tree::UseOf& use : uses) {
+                      facts.emplace_back(pool::UseKept{use});
+                    }
+                    return {};
+                  }));
+  return LoadEach(std::string(manifest::kPlans),
+                  [&facts](const port::Object& object) -> base::Result<void> {
+                    TRY(const base::Instant at, manifest::DecodePlanned(*object.body));
+                    facts.emplace_back(pool::PlanKept{at});
+                    return {};
+                  });
 }
 
 // What a job holds whose own object says nothing: its Pods tell. When one of them is silent too,

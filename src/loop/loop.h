@@ -117,6 +117,7 @@ class Loop : public port::Writer {
       const std::function<base::Result<void>(const port::Object&)>& understand);
   base::Result<void> LoadRest(std::vector<pool::Fact>& facts);
   base::Result<void> LoadJobs(std::vector<pool::Fact>& facts);
+  base::Result<void> LoadPlanning(std::vector<pool::Fact>& facts);
   base::Result<void> LoadLacks(std::vector<pool::Fact>& facts);
   base::Result<void> LoadKept(std::vector<pool::Fact>& facts);
   base::Result<void> SetLostAside();

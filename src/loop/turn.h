@@ -114,6 +114,8 @@ class Turner {
   void Decide(const pool::SetStatus& decision);
   void Decide(const pool::Emit& decision);
   void Decide(const pool::CloseCharge& decision);
+  void Decide(const pool::SetUse& decision);
+  void Decide(const pool::Planned& decision);
   void Decide(const pool::ForgetJob& decision);
   void Decide(const pool::JobEnded& decision);
   void Decide(const pool::WakeAt& decision);

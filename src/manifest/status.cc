@@ -76,6 +76,13 @@ json::object EncodePast(const job::Past& past) {
   return out;
 }
 
+void PutGpus(Writer& out, const fleet::Grant& grant) {
+  out.Value("node", json::string(grant.node));
+  json::array gpus;
+  for (const int gpu : grant.gpus) gpus.push_back(gpu);
+  out.Value("gpus", std::move(gpus));
+}
+
 json::object EncodeReplica(const job::Replica& replica) {
   Writer out;
   out.Value("role", job::RoleName(replica.role));
@@ -91,10 +98,7 @@ json::object EncodeReplica(const job::Replica& replica) {
   out.Number("restarts", replica.restarts);
   out.Time("restartAt", replica.restart_at);
   if (replica.grant) {
-    out.Value("node", json::string(replica.grant->node));
-    json::array gpus;
-    for (const int gpu : replica.grant->gpus) gpus.push_back(gpu);
-    out.Value("gpus", std::move(gpus));
+    PutGpus(out, *replica.grant);
     out.Number("cpuMilli", replica.grant->cpu.value);
     out.Number("memoryBytes", replica.grant->memory.value);
     out.Number("gpuShareMilli", replica.grant->share.value);
@@ -124,6 +128,20 @@ json::object EncodeReason(const job::Reason& reason) {
   out.Time("startLatest", reason.start_latest);
   if (!reason.values.empty()) out.Value("values", json::value_from(reason.values));
   out.Text("help", reason.help);
+  return out.Take();
+}
+
+json::object EncodeSlot(const job::Slot& slot) {
+  Writer out;
+  out.Time("at", slot.at);
+  json::array members;
+  for (const fleet::Grant& grant : slot.grants) {
+    Writer member;
+    PutGpus(member, grant);
+    member.Number("gpuShareMilli", grant.share.value);
+    members.push_back(member.Take());
+  }
+  out.Value("members", std::move(members));
   return out.Take();
 }
 
@@ -161,6 +179,7 @@ json::object EncodePondage(const job::Status& status) {
   out.Time("queuedAt", status.queued);
   out.Time("boundAt", status.bound);
   if (status.reason) out.Value("reason", EncodeReason(*status.reason));
+  if (status.slot) out.Value("reservation", EncodeSlot(*status.slot));
   out.Number("attempt", status.attempt);
   out.Number("restarts", status.restarts);
   out.Number("disruptions", status.disruptions);
@@ -312,6 +331,12 @@ void DecodePondage(const Reader& in, job::Status& out) {
                              .start_latest = TimeAt(reason, "startLatest"),
                              .values = reason.Texts("values"),
                              .help = reason.Text("help")};
+  }
+  if (const Reader slot = in.Object("reservation"); slot.Present()) {
+    out.slot = job::Slot{.at = TimeAt(slot, "at").value_or(Instant{}), .grants = {}};
+    slot.Objects("members", [&out](const Reader& member) {
+      if (auto grant = DecodeGrant(member)) out.slot->grants.push_back(*std::move(grant));
+    });
   }
   out.attempt = CountAt(in, "attempt");
   out.restarts = CountAt(in, "restarts");

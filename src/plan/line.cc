@@ -35,9 +35,14 @@ void Line::Put(Ask ask, ShapeId shape) {
     const BucketKey key{put.queue, put.replaces, put.priority, put.user};
     Bucket& bucket = buckets_[key];
     bucket.key = key;
-    const CohortKey cohort_key{
-        shape,        put.limit, put.remaining, policy_.size == Size::kAttained ? put.attained : 0,
-        put.min_time, put.array, put.throttle};
+    const CohortKey cohort_key{shape,
+                               put.limit,
+                               put.ends_by,
+                               put.remaining,
+                               policy_.size == Size::kAttained ? put.attained : 0,
+                               put.min_time,
+                               put.array,
+                               put.throttle};
     Cohort& cohort = bucket.cohorts[cohort_key];
     cohort.key = cohort_key;
     cohort.bucket = &bucket;
@@ -115,6 +120,7 @@ void Line::Enter(Bucket& bucket) {
   bucket.heap.clear();
   for (auto& [key, cohort] : bucket.cohorts) {
     cohort.next = 0;
+    cohort.started = 0;
     cohort.closed = false;
     cohort.keeps = {};
     cohort.turn = TurnOf(cohort, cohort.jobs.front());

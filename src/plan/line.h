@@ -54,6 +54,7 @@ struct Verdict {
 struct CohortKey {
   ShapeId shape = 0;
   std::optional<base::Millis> limit;
+  std::optional<base::Instant> ends_by;
   std::optional<base::Millis> remaining;
   std::int64_t attained = 0;
   std::optional<base::Millis> min_time;
@@ -80,9 +81,10 @@ struct Cohort {
   std::optional<Verdict> said;                             // of the last cycle
   // Of this cycle:
   std::size_t next = 0;  // jobs before it started or have reservations
-  Turn turn;             // of jobs[next]
-  bool closed = false;   // jobs from `next` on wait
-  Keeps keeps;           // ... and keep this
+  std::size_t started = 0;
+  Turn turn;            // of jobs[next]
+  bool closed = false;  // jobs from `next` on wait
+  Keeps keeps;          // ... and keep this
 };
 
 // Where a bucket stands; less is earlier.

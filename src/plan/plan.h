@@ -74,6 +74,7 @@ struct Ask {
   std::optional<base::Instant> not_before;  // end of a restart delay, when that is why it is held
   std::optional<Lack> lack;                 // what has to be there first
   std::optional<base::Millis> limit;        // hard run-time limit
+  std::optional<base::Instant> ends_by;     // its time runs already, and is up then
   std::string user;
   // How long it will run, as far as anybody knows: by its progress, else its limit, else its
   // history. Orders one user's own jobs; promises nothing.
@@ -154,6 +155,8 @@ struct Plan {
   // MakePlan: one for every ask that does not start, in queue order. A cycle of the planner: those
   // whose verdict is new, with job, constraint, need and have alone; Explain tells the rest.
   std::vector<Refusal> wait;
+  // A cycle of the planner: whose reservation is not what it was (Planner::Reserved). Ascending.
+  std::vector<base::JobId> moved;
   // When time alone may change the plan; kNever: only facts do.
   base::Instant wake = base::kNever;
 };

@@ -1,6 +1,7 @@
 #include "plan/planner.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "base/assert.h"
@@ -138,8 +139,9 @@ void Planner::Release(base::JobId job, const fleet::Grant& grant, base::Instant 
   Touch();
 }
 
-void Planner::Restore(base::JobId job, base::Instant at, std::vector<fleet::Grant> grants) {
-  restored_.insert_or_assign(job, Slot{at, std::move(grants)});
+void Planner::Restore(base::JobId job, Slot slot) {
+  restored_.insert_or_assign(job, std::move(slot));
+  slotted_.insert(job);
   Touch();
 }
 
@@ -153,7 +155,7 @@ std::optional<Planner::Slot> Planner::Reserved(base::JobId job) const {
   if (found == reservations_.end()) return {};
   Slot slot{found->second.at, {}};
   for (const Seat& seat : found->second.seats) {
-    slot.grants.push_back(GrantOf(ground_, ground_.states(), seat));
+    slot.grants.push_back({ground_.name(seat.node), seat.pick.gpus, {}, {}, {seat.pick.share}});
   }
   return slot;
 }
@@ -172,23 +174,48 @@ void Planner::SeatRestored() {
   for (const auto& [job, slot] : restored_) {
     const Waiter* waiter = line_.Find(job);
     if (waiter == nullptr) continue;
-    std::vector<fleet::DemandId> members;
-    for (const NumberedPart& part : ground_.Of(waiter->shape).parts) {
-      members.insert(members.end(), static_cast<std::size_t>(part.count), part.demand);
-    }
-    Reservation reservation{slot.at, {}};
-    for (std::size_t i = 0; i < std::min(members.size(), slot.grants.size()); ++i) {
-      const fleet::Grant& grant = slot.grants[i];
-      const std::optional<std::size_t> node = ground_.Find(grant.node);
-      if (!node) break;
-      reservation.seats.push_back(
-          {*node, members[i], {grant.gpus, static_cast<int>(grant.share.value)}});
-    }
-    if (reservation.seats.size() == members.size() && members.size() == slot.grants.size()) {
-      reservations_.insert_or_assign(job, std::move(reservation));
+    if (std::optional<Reservation> seated = Seated(*waiter, slot)) {
+      reservations_.insert_or_assign(job, *std::move(seated));
     }
   }
   restored_.clear();
+}
+
+// What was read back may be anything.
+std::optional<Reservation> Planner::Seated(const Waiter& waiter, const Slot& slot) {
+  Reservation reservation{slot.at, {}, /*told=*/true};
+  auto grant = slot.grants.begin();
+  for (const NumberedPart& part : ground_.Of(waiter.shape).parts) {
+    const fleet::Demand& asked = ground_.states().Asked(part.demand);
+    const auto gpus = static_cast<std::size_t>(asked.IsPart() ? 1 : asked.gpus);
+    for (int i = 0; i < part.count; ++i, ++grant) {
+      if (grant == slot.grants.end() || grant->gpus.size() != gpus) return {};
+      const std::optional<std::size_t> node = ground_.Find(grant->node);
+      const bool ascending =
+          std::ranges::adjacent_find(grant->gpus, std::greater_equal()) == grant->gpus.end();
+      if (!node || !ascending || asked.IsPart() != (grant->share.value > 0)) return {};
+      reservation.seats.push_back(
+          {*node, part.demand, {grant->gpus, static_cast<int>(grant->share.value)}});
+    }
+  }
+  if (grant != slot.grants.end()) return {};
+  return reservation;
+}
+
+std::vector<base::JobId> Planner::TakeMoved() {
+  std::vector<base::JobId> moved;
+  if (!policy_.sticky) return moved;
+  for (const base::JobId job : slotted_) {
+    if (!reservations_.contains(job)) moved.push_back(job);
+  }
+  slotted_.clear();
+  for (auto& [job, reservation] : reservations_) {
+    slotted_.insert(slotted_.end(), job);
+    if (!reservation.told) moved.push_back(job);
+    reservation.told = true;
+  }
+  std::ranges::sort(moved);
+  return moved;
 }
 
 Desk Planner::DeskOf() {
@@ -218,6 +245,7 @@ Plan Planner::Cycle(base::Instant now) {
   for (const Placement& placement : plan.start) {
     expected_[placement.job] = placement.grants.size();
   }
+  plan.moved = TakeMoved();
   changed_ = false;
   wake_ = plan.wake;
   return plan;

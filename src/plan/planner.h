@@ -57,19 +57,19 @@ class Planner {
   void Bind(const Holding& holding, const fleet::Grant& grant, base::Instant now);
   void Release(base::JobId job, const fleet::Grant& grant, base::Instant now);
 
-  // A reservation that was read back after a restart: from `at` on, these GPUs, in the order in
-  // which Reserved tells them. One that no longer fits its ask is dropped.
-  void Restore(base::JobId job, base::Instant at, std::vector<fleet::Grant> grants);
+  // A reservation that was read back after a restart, as Reserved told it. One that no longer fits
+  // its ask is dropped.
+  struct Slot {
+    base::Instant at;
+    std::vector<fleet::Grant> grants;  // GPUs alone, by the parts of the gang's shape
+    bool operator==(const Slot&) const = default;
+  };
+  void Restore(base::JobId job, Slot slot);
 
   // ... and what was used and has not faded, after what runs was bound again.
   void Restore(const queue::Tree::UseOf& use);
 
   // What of the plan must survive a restart. None: it has no reservation.
-  struct Slot {
-    base::Instant at;
-    std::vector<fleet::Grant> grants;
-    bool operator==(const Slot&) const = default;
-  };
   std::optional<Slot> Reserved(base::JobId job) const;
 
   // What to start now, and whose verdict is news. Nothing to do: an empty plan at once.
@@ -77,6 +77,7 @@ class Planner {
 
   // Whether a cycle now could give anything new.
   bool HasNews(base::Instant now) const { return changed_ || now >= wake_; }
+  base::Instant wake() const { return wake_; }
   // The next cycle walks the whole line, though nothing was told: a start was not carried out.
   void Reconsider() { Touch(); }
 
@@ -113,6 +114,8 @@ class Planner {
   void Touch();
   void Rebuild();
   void SeatRestored();
+  std::optional<Reservation> Seated(const Waiter& waiter, const Slot& slot);
+  std::vector<base::JobId> TakeMoved();
   Desk DeskOf();
 
   Policy policy_;
@@ -126,6 +129,7 @@ class Planner {
   std::map<std::string, int> arrays_;     // of each, jobs that run
   std::vector<Outage> outages_;           // ascending
   std::map<base::JobId, Slot> restored_;  // to become reservations in the next cycle
+  std::set<base::JobId> slotted_;         // who has one, as the host knows
   std::set<base::JobId> fresh_;           // asked since the last cycle
   bool rebuild_ = true;                   // the set of machines changed
   bool changed_ = true;                   // something a plan depends on

@@ -166,7 +166,7 @@ class Life {
     }
     for (const queue::Tree::UseOf& use : planner_->queues().Uses()) fresh->Restore(use);
     for (const auto& [job, ask] : asks_) {
-      if (const auto slot = planner_->Reserved(job)) fresh->Restore(job, slot->at, slot->grants);
+      if (const auto slot = planner_->Reserved(job)) fresh->Restore(job, *slot);
     }
     return fresh;
   }

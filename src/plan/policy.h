@@ -55,6 +55,9 @@ struct Policy {
   // Shares are compared as they will be in so long, so that who just started comes after who did
   // not.
   base::Millis share_ahead = base::SecondsLong(60);
+  // Time alone turns the order of those who wait: while one of them would fit were it not for
+  // others, it is looked at again so often.
+  base::Millis again = base::SecondsLong(300);
 
   bool operator==(const Policy&) const = default;
 };

@@ -72,7 +72,8 @@ void Pool::Hold(const JobView& job, const job::Replica& replica, base::Instant n
   REQUIRE(replica.grant.has_value());
   const fleet::Grant& grant = *replica.grant;
   ExpectNode(grant);
-  planner_->Bind(HoldingOf(job), grant, now);
+  planner_->Bind(HoldingOf(job), grant, replica.granted.value_or(now));
+  used_.insert(job.spec.queue);
   if (replica.port != 0) ports_.insert(replica.port);
   const auto role = job.spec.roles.find(replica.role);
   ledger_.Open({.replica = Account(replica.Id(job.identity.id)),
@@ -101,6 +102,7 @@ void Pool::Release(JobView& job, job::Replica& replica, const job::Action& actio
   REQUIRE(replica.grant.has_value());
   REQUIRE(!replica.alive);
   planner_->Release(job.identity.id, *replica.grant, now);
+  used_.insert(job.spec.queue);
   out.push_back(CloseCharge{ledger_.Close(Account(action.replica), action.ended, action.why)});
   // The others know one that has finished by its address: nobody else may listen there.
   const bool known = replica.completed && job.status.stage == job::Stage::kBound;

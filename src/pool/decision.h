@@ -49,6 +49,16 @@ struct CloseCharge {
   ledger::Entry entry;
 };
 
+// What the users of this queue used is now this (see Tree::UsesIn; none: nobody anything).
+struct SetUse {
+  std::string queue;
+};
+
+// Those who wait were planned for at this time.
+struct Planned {
+  base::Instant at;
+};
+
 // Nothing of it is left: the object goes, with all that it owns.
 struct ForgetJob {
   base::JobId job;
@@ -64,6 +74,6 @@ struct WakeAt {
 };  // always the last: when nothing is told earlier, step then
 
 using Decision = std::variant<MakePod, StartReplica, StopReplica, KillReplica, RemovePod, SetStatus,
-                              Emit, CloseCharge, ForgetJob, JobEnded, WakeAt>;
+                              Emit, CloseCharge, SetUse, Planned, ForgetJob, JobEnded, WakeAt>;
 
 }  // namespace pondage::pool

@@ -48,6 +48,16 @@ struct QueueRemoved {
   std::string name;
 };
 
+// The host read it from its store at start, behind the jobs: what SetUse told.
+struct UseKept {
+  queue::Tree::UseOf use;
+};
+
+// ... and the last Planned: from there the pool goes on.
+struct PlanKept {
+  base::Instant at;
+};
+
 struct NodeSeen {
   fleet::Node node;
 };
@@ -103,9 +113,9 @@ struct GpusFreed {
 struct ProgramsUnheard {};
 struct ProgramsHeard {};
 
-using Fact =
-    std::variant<JobApplied, JobLoaded, JobRemoved, JobLacks, QueuePut, QueueRemoved, NodeSeen,
-                 NodeLost, ReplicaStarted, ReplicaSaid, ReplicaExited, ReplicaNotStarted,
-                 CheckpointSeen, PodDeleting, GpusKept, GpusFreed, ProgramsUnheard, ProgramsHeard>;
+using Fact = std::variant<JobApplied, JobLoaded, JobRemoved, JobLacks, QueuePut, QueueRemoved,
+                          UseKept, PlanKept, NodeSeen, NodeLost, ReplicaStarted, ReplicaSaid,
+                          ReplicaExited, ReplicaNotStarted, CheckpointSeen, PodDeleting, GpusKept,
+                          GpusFreed, ProgramsUnheard, ProgramsHeard>;
 
 }  // namespace pondage::pool

@@ -4,8 +4,9 @@
 // unchanged. Invariants (the laws of docs/decisions/0001, checked by CheckLaws in every tier):
 //   1. Same facts at the same instants, same decisions, to the byte.
 //   2. No GPU is bound twice; a gang is bound whole or not at all.
-//   3. What must survive a restart stands in job::Status: loading every job's status into a new
-//      pool and stepping gives the decisions this one would have given.
+//   3. What must survive a restart stands in job::Status, and what queues and their users used is
+//      told by SetUse: loading all of it into a new pool and stepping gives the decisions this one
+//      would have given.
 #pragma once
 
 #include <map>
@@ -31,9 +32,7 @@ struct Settings {
   job::Settings job;
   int first_port = 20000;  // below the ephemeral range; a fresh set per bind
   int last_port = 29999;
-  // What must survive a restart stands in each job's status. Reservations and faded use do not yet:
-  // a host that restarts plans without them.
-  plan::Policy plan{.sticky = false, .memory = false};
+  plan::Policy plan;
 };
 
 // A job as the pool holds it.
@@ -93,6 +92,8 @@ class Pool {
   bool Refuse(JobView& job, const plan::Refusal& refusal, base::Instant now);
   void RefreshReasons(base::Instant now);
   void WriteStatuses(std::vector<Decision>& out);
+  void Resume(base::Instant now, std::vector<Decision>& out);
+  void KeepSlots(const std::vector<base::JobId>& moved);
   void DropDeparted();
   void Hold(const JobView& job, const job::Replica& replica, base::Instant now);
   void ExpectNode(const fleet::Grant& grant);
@@ -127,6 +128,9 @@ class Pool {
   std::set<base::JobId> touched_;               // to be judged in this step
   std::set<base::JobId> unheard_;               // not to be judged yet (ProgramsUnheard)
   std::set<base::JobId> changed_;               // judged in this step: its status may be news
+  std::set<std::string> used_;                  // queues whose use changed in this step
+  std::optional<base::Instant> planned_;        // before the restart, until the first step
+  std::optional<base::Instant> walked_;         // in this step
   std::set<base::JobId> wants_;  // of those that wait: nothing of their own holds them back
   // Who waits, by when its reason was last told in full: the oldest are refreshed first.
   std::set<std::pair<base::Instant, base::JobId>> told_;

@@ -1,6 +1,7 @@
 #include "pool/pool.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -303,7 +304,7 @@ TEST_F(PoolTest, AnEditThatChangesNothingPlansNothing) {
   const std::optional<job::Reason> before = pool_.Find({2})->status.reason;
   ASSERT_TRUE(before.has_value());
   const std::int64_t walks = pool_.planner().walks();
-  Step({Job(2, 1, 4)}, base::SecondsLong(600));
+  Step({Job(2, 1, 4)}, base::SecondsLong(60));
   EXPECT_EQ(pool_.planner().walks(), walks) << "planned anew";
   Step({Job(3, 1, 4)});
   EXPECT_EQ(pool_.planner().walks(), walks + 1);
@@ -354,14 +355,60 @@ bool IsThere(const JobView& job) {
   return job.status.stage != job::Stage::kEnded && !gone;
 }
 
+std::string Promises(const Pool& pool) {
+  std::string promises;
+  for (const auto& [id, job] : pool.jobs()) {
+    if (!job.status.slot) continue;
+    promises += fmt::format("{} from {} on", id.value, job.status.slot->at.unix_ms);
+    for (const fleet::Grant& grant : job.status.slot->grants) {
+      promises += fmt::format(" {}:{}", grant.node, fmt::join(grant.gpus, ","));
+    }
+    promises += '\n';
+  }
+  return promises;
+}
+
+// What a host has stored of a pool: every job, and what SetUse told.
+class Shelf {
+ public:
+  void Keep(const Pool& pool, const std::vector<Decision>& decisions) {
+    for (const SetUse& told : Of<SetUse>(decisions)) {
+      uses_.erase(told.queue);
+      if (const auto* users = pool.queues().UsesIn(told.queue)) uses_[told.queue] = *users;
+    }
+    for (const Planned& told : Of<Planned>(decisions)) planned_ = told.at;
+  }
+
+  std::vector<Fact> Load(const Pool& pool) const {
+    std::vector<Fact> facts;
+    for (const auto& [id, job] : pool.jobs()) {
+      if (IsThere(job)) facts.push_back(JobLoaded{job.identity, job.spec, job.status, job.removed});
+    }
+    facts.push_back(PlanKept{planned_});
+    for (const auto& [queue, users] : uses_) {
+      for (const auto& [user, use] : users) {
+        facts.push_back(UseKept{{queue, user, {.value = use.value, .rate = {}, .at = use.at}}});
+      }
+    }
+    return facts;
+  }
+
+ private:
+  std::map<std::string, std::map<std::string, queue::Use>> uses_;
+  base::Instant planned_{0};
+};
+
 // Two pools hear the same; one is now and then replaced by what a restart would load.
 TEST(PoolRestart, AtAnyStepGivesTheSameDeeds) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     base::Random dice(seed);
     Pool steady{Settings{}};
     auto restarted = std::make_unique<Pool>(Settings{});
+    Shelf shelf;
     base::Instant now = kNow;
-    const std::vector<Fact> setting{QueuePut{{.name = "default"}}, NodeSeen{Node(4)}};
+    const std::vector<Fact> setting{QueuePut{{.name = "default", .guarantee = base::WholeGpus(1)}},
+                                    QueuePut{{.name = "lab", .limit = base::WholeGpus(3)}},
+                                    NodeSeen{Node(4)}};
     steady.Step(setting, now);
     restarted->Step(setting, now);
     for (int step = 1; step <= 60; ++step) {
@@ -373,6 +420,9 @@ TEST(PoolRestart, AtAnyStepGivesTheSameDeeds) {
           job.spec.roles[Role::kPs] = {.replicas = 1, .restart = job::RestartPolicy::kOnFailure};
         if (dice.OneIn(3)) job.spec.backoff_limit = 2;
         if (dice.OneIn(3)) job.spec.scope = job::Scope::kReplica;
+        if (!dice.OneIn(3)) job.spec.deadline = base::SecondsLong(dice.Between(5, 200));
+        if (dice.OneIn(3)) job.spec.queue = "lab";
+        job.spec.user = dice.OneIn(2) ? "eva" : "tom";
         facts.push_back(job);
       }
       for (const auto& [id, job] : steady.jobs()) {
@@ -396,15 +446,15 @@ TEST(PoolRestart, AtAnyStepGivesTheSameDeeds) {
       now = now + base::Millis{dice.Between(0, 15'000)};
       if (dice.OneIn(4)) {
         std::vector<Fact> memory = setting;
-        for (const auto& [id, job] : restarted->jobs()) {
-          if (!IsThere(job)) continue;
-          memory.push_back(JobLoaded{job.identity, job.spec, job.status, job.removed});
-        }
+        std::ranges::copy(shelf.Load(*restarted), std::back_inserter(memory));
         restarted = std::make_unique<Pool>(Settings{});
         restarted->Remember(memory);
       }
       const std::string deeds = Deeds(steady.Step(facts, now));
-      ASSERT_EQ(Deeds(restarted->Step(facts, now)), deeds) << "seed " << seed << " step " << step;
+      const std::vector<Decision> decisions = restarted->Step(facts, now);
+      shelf.Keep(*restarted, decisions);
+      ASSERT_EQ(Deeds(decisions), deeds) << "seed " << seed << " step " << step;
+      ASSERT_EQ(Promises(*restarted), Promises(steady)) << "seed " << seed << " step " << step;
       for (const std::string& broken : BrokenLaws(steady)) ADD_FAILURE() << broken;
     }
   }

@@ -11,6 +11,7 @@ std::vector<Decision> Pool::Step(std::span<const Fact> facts, base::Instant now)
   last_ = now;
   std::vector<Decision> out;
   DropDeparted();
+  Resume(now, out);
 
   // 1. Applied, started, said, saved, exited: what happened is taken into memory.
   for (const Fact& fact : facts) Take(fact, now);
@@ -40,7 +41,7 @@ std::vector<Decision> Pool::Step(std::span<const Fact> facts, base::Instant now)
 
   // 7. Until when nothing is to be done.
   const base::Instant judged = wakes_.empty() ? base::kNever : wakes_.begin()->first;
-  const base::Instant wake = std::min(judged, ports_return_);
+  const base::Instant wake = std::min({judged, ports_return_, planner_->wake()});
   out.push_back(WakeAt{planner_->HasNews(now) || !departed_.empty() ? now : wake});
   PROMISE(touched_.empty());
   return out;

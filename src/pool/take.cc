@@ -23,6 +23,8 @@ class Taker {
   void operator()(const JobLacks& fact);
   void operator()(const QueuePut& fact);
   void operator()(const QueueRemoved& fact);
+  void operator()(const UseKept& fact);
+  void operator()(const PlanKept& fact);
   void operator()(const NodeSeen& fact);
   void operator()(const NodeLost& fact);
   void operator()(const ReplicaStarted& fact);
@@ -53,6 +55,7 @@ void Pool::Take(const Fact& fact, base::Instant now) {
 
 void Pool::Remember(std::span<const Fact> facts) {
   for (const Fact& fact : facts) Take(fact, last_);
+  used_.clear();  // it is what the host told
 }
 
 job::Replica* Taker::Find(const base::ReplicaId& id) {
@@ -88,6 +91,9 @@ void Taker::operator()(const JobLoaded& fact) {
     if (replica.grant) pool_.Hold(job, replica, now_);
     if (replica.port != 0) pool_.ports_.insert(replica.port);
   }
+  if (job.status.slot) {
+    pool_.planner_->Restore(fact.identity.id, {job.status.slot->at, job.status.slot->grants});
+  }
   pool_.written_[fact.identity.id] = fact.status;
   pool_.jobs_.insert_or_assign(fact.identity.id, std::move(job));
   pool_.Touch(fact.identity.id);
@@ -113,6 +119,15 @@ void Taker::operator()(const QueuePut& fact) {
 
 void Taker::operator()(const QueueRemoved& fact) {
   pool_.planner_->RemoveQueue(fact.name);
+  pool_.used_.insert(fact.name);
+}
+
+void Taker::operator()(const UseKept& fact) {
+  pool_.planner_->Restore(fact.use);
+}
+
+void Taker::operator()(const PlanKept& fact) {
+  pool_.planned_ = fact.at;
 }
 
 void Taker::operator()(const NodeSeen& fact) {

@@ -1,5 +1,6 @@
 // The gangs that wait: offered to the planner, started or given a reason; statuses that changed.
 #include <algorithm>
+#include <utility>
 
 #include "base/assert.h"
 #include "plan/sentence.h"
@@ -44,6 +45,7 @@ plan::Ask Pool::AskOf(const JobView& job, base::Instant now) const {
                 .priority = job.spec.priority,
                 .arrived = job.status.queued,
                 .limit = job.spec.deadline,
+                .ends_by = job::TimeUp(job.spec, job.status),
                 .user = job.spec.user};
   for (const auto& [role, index] : job::WantedMembers(job.spec, job.status)) {
     if (ask.groups.empty() || ask.groups.back().role != role) {
@@ -55,7 +57,8 @@ plan::Ask Pool::AskOf(const JobView& job, base::Instant now) const {
     ask.missing = std::max(0, *job.spec.min_available - job.spec.TotalReplicas());
   }
   ask.held = !wants_.contains(job.identity.id) && jobs_.contains(job.identity.id);
-  if (job.status.not_before && *job.status.not_before > now) ask.not_before = job.status.not_before;
+  if (!job.spec.suspend && job.status.not_before && *job.status.not_before > now)
+    ask.not_before = job.status.not_before;
   // A member that a gang lost starts beside the others, which use what there is.
   if (job.lack && job.status.stage == job::Stage::kWaiting)
     ask.lack = LackOf(*job.lack, job.identity.space);
@@ -64,16 +67,38 @@ plan::Ask Pool::AskOf(const JobView& job, base::Instant now) const {
 
 plan::Holding Pool::HoldingOf(const JobView& job) const {
   plan::Holding holding{.job = job.identity.id, .queue = job.spec.queue, .user = job.spec.user};
-  if (job.spec.deadline && job.status.start_time) {
-    holding.ends_by = *job.status.start_time + *job.spec.deadline;
-  }
+  holding.ends_by = job::TimeUp(job.spec, job.status);
   return holding;
+}
+
+// After a restart: those who wait are planned for as they were the last time before it, so that
+// what they are promised does not depend on when the server was away. What is new comes then.
+void Pool::Resume(base::Instant now, std::vector<Decision>& out) {
+  const std::optional<base::Instant> planned = std::exchange(planned_, std::nullopt);
+  if (!planned) return;
+  std::set<base::JobId> others;
+  for (const base::JobId id : touched_) {
+    const JobView& job = jobs_.at(id);
+    const bool waits = job.status.stage == job::Stage::kWaiting ||
+                       !job::WantedMembers(job.spec, job.status).empty();
+    if (!waits) others.insert(id);
+  }
+  for (const base::JobId id : others) touched_.erase(id);
+  std::set<base::JobId> unheard;
+  unheard.swap(unheard_);  // at that time nothing was unheard of
+  JudgeTouched(std::min(*planned, now), out);
+  unheard_.swap(unheard);
+  PlanWaiting(std::min(*planned, now), out);
+  walked_.reset();  // that is known
+  touched_.merge(others);
 }
 
 void Pool::PlanWaiting(base::Instant now, std::vector<Decision>& out) {
   const plan::Plan plan = planner_->Cycle(now);
+  walked_ = now;
   for (const plan::Placement& placement : plan.start)
     Bind(jobs_.at(placement.job), placement, now, out);
+  KeepSlots(plan.moved);
   for (const plan::Refusal& news : plan.wait) {
     JobView& job = jobs_.at(news.job);
     const bool changed = Refuse(job, planner_->Explain(news.job), now);
@@ -83,6 +108,18 @@ void Pool::PlanWaiting(base::Instant now, std::vector<Decision>& out) {
   }
   RefreshReasons(now);
   JudgeTouched(now, out);  // what was bound settles in the same step
+}
+
+void Pool::KeepSlots(const std::vector<base::JobId>& moved) {
+  for (const base::JobId id : moved) {
+    const auto job = jobs_.find(id);
+    if (job == jobs_.end()) continue;
+    std::optional<job::Slot>& slot = job->second.status.slot;
+    const auto reserved = planner_->Reserved(id);
+    if (!slot && !reserved) continue;
+    slot = reserved ? std::optional(job::Slot{reserved->at, reserved->grants}) : std::nullopt;
+    changed_.insert(id);
+  }
 }
 
 // A reason is for people: with many waiting it is refreshed less often, and so many at once, so
@@ -161,6 +198,10 @@ void Pool::WriteStatuses(std::vector<Decision>& out) {
     out.push_back(SetStatus{id});
   }
   changed_.clear();
+  for (const std::string& queue : used_) out.push_back(SetUse{queue});
+  used_.clear();
+  if (walked_ && !planner_->waiters().empty()) out.push_back(Planned{*walked_});
+  walked_.reset();
   for (const base::JobId id : departed_) {
     const JobView& job = jobs_.at(id);
     if (job.status.stage != job::Stage::kEnded || job.removed) continue;

@@ -91,6 +91,7 @@ TEST(Tree, UseIsPutBackAfterARestart) {
   tree.Charge("lab", "eva", WholeGpus(3), Instant{0});
   Tree again;
   again.Put({.name = "lab"});
+  again.Charge("lab", "eva", WholeGpus(3), Instant{500});  // what is held is told first
   for (const Tree::UseOf& use : tree.Uses()) again.Restore(use);
   EXPECT_EQ(again.Faded(Instant{9000}), tree.Faded(Instant{9000}));
   EXPECT_EQ(again.FadedOf("lab", "eva", Instant{9000}), tree.FadedOf("lab", "eva", Instant{9000}));

@@ -134,8 +134,17 @@ std::vector<Tree::UseOf> Tree::Uses() const {
   return uses;
 }
 
+const std::map<std::string, Use>* Tree::UsesIn(std::string_view leaf) const {
+  const Entry* entry = Known(leaf);
+  return entry == nullptr ? nullptr : &entry->users;
+}
+
 void Tree::Restore(const UseOf& use) {
-  Touch(use.queue).users[use.user] = use.use;
+  const auto entry = entries_.find(use.queue);
+  if (entry == entries_.end()) return;
+  Use& known = entry->second.users[use.user];
+  known.value = use.use.value;
+  known.at = use.use.at;
 }
 
 std::map<std::string_view, std::int64_t> Tree::Faded(base::Instant now) const {

@@ -96,7 +96,8 @@ class Tree {
   std::int64_t FadedOf(std::string_view leaf, const std::string& user, base::Instant now) const;
   base::MilliGpu HeldBy(std::string_view leaf, const std::string& user) const;
 
-  // What must survive a restart, and is put back then.
+  // What must survive a restart, and is put back when what is held was charged again: how much was
+  // used. How much is held is known by then.
   struct UseOf {
     std::string queue;
     std::string user;
@@ -104,7 +105,8 @@ class Tree {
     bool operator==(const UseOf&) const = default;
   };
   std::vector<UseOf> Uses() const;
-  void Restore(const UseOf& use);
+  const std::map<std::string, Use>* UsesIn(std::string_view leaf) const;  // by user; none: unknown
+  void Restore(const UseOf& use);  // nothing where the queue is unknown
 
   // Requires that nothing was charged with a user yet.
   void SetHalfLife(base::Millis half_life) { decay_ = Decay(half_life); }

@@ -118,6 +118,8 @@ class OnPool : public Host {
   void Do(const pool::SetStatus&) {}
   void Do(const pool::Emit&) {}
   void Do(const pool::CloseCharge&) {}
+  void Do(const pool::SetUse&) {}
+  void Do(const pool::Planned&) {}
   void Do(const pool::ForgetJob&) {}
   void Do(const pool::JobEnded&) {}
 
