@@ -45,6 +45,7 @@ void Chronicle::SeeJob(const pool::JobView& job, std::vector<std::string>& broke
   }
   known.end = end;
   const bool for_ever = job::RestartScope(job.spec) == job::Scope::kReplica;
+  if (!for_ever) known.finished.clear();  // scaled to a gang, which runs again as a whole
   for (const job::Replica& replica : status.replicas) {
     const std::pair key(replica.role, replica.index);
     const std::string name =
