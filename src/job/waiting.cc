@@ -24,10 +24,25 @@ void ShowResumed(Pass& pass) {
   pass.Tell(false, "TFJobResumed", text);
 }
 
+namespace {
+
+// Pods of members that have finished stand beside a job that waits.
+void TidyPods(Pass& pass) {
+  for (Replica& replica : pass.status.replicas) {
+    if (!replica.present) continue;
+    if (pass.spec.suspend || replica.deleting || IsSurplus(pass.spec, replica)) {
+      RemovePod(pass, replica);
+    }
+  }
+}
+
+}  // namespace
+
 void Wait(Pass& pass) {
   Status& status = pass.status;
   Recount(pass.spec, status);
   if (SuccessHolds(pass.spec, status)) return Succeed(pass);
+  TidyPods(pass);
   if (pass.spec.suspend) {
     ShowSuspended(pass);
     status.drain = Drain::kSuspend;
