@@ -99,6 +99,28 @@ TEST_F(LoopTest, AnEndedJobWhoseStatusIsEmptiedNeverRunsAgain) {
   EXPECT_TRUE(runner_.orders.empty());
 }
 
+// MultiKueue, say, mirrors what another cluster's controller tells.
+TEST_F(LoopTest, TheStatusOfAJobThatAnotherControllerManagesIsItsToWrite) {
+  boost::json::object job = Job("a", 1);
+  boost::json::object& policy = job["spec"].as_object()["runPolicy"].is_object()
+                                    ? job["spec"].as_object()["runPolicy"].as_object()
+                                    : job["spec"].as_object()["runPolicy"].emplace_object();
+  policy["managedBy"] = "kueue.x-k8s.io/multikueue";
+  ASSERT_TRUE(Create(kTfJobs, "default", job).has_value());
+  job["status"] = {{"conditions", boost::json::array{{{"type", "Running"},
+                                                      {"status", "True"},
+                                                      {"reason", "TFJobRunning"},
+                                                      {"message", ""}}}}};
+  const auto written = Write({.op = port::Write::Op::kReplace,
+                              .change = ChangeOf(kTfJobs, "default", job),
+                              .status_only = true});
+  EXPECT_TRUE(written.has_value());
+  loop_->Turn();
+  MakeLoop();
+  loop_->Turn();
+  EXPECT_TRUE(job::IsTrue(StatusOf("a"), "Running"));
+}
+
 TEST_F(LoopTest, WhatADeletedObjectOwnedGoesWithIt) {
   ASSERT_TRUE(Create("configmaps", "default", Object("v1", "ConfigMap", "owner", {})).has_value());
   boost::json::object owned = Object("v1", "Secret", "owned", {});

@@ -68,6 +68,7 @@ class Turner {
   base::Result<void> ExpectSpace(const port::Key& key);
   base::Result<void> Expect(const port::Write& write, const port::Object& old) const;
   bool IsLive(const port::Key& key) const;
+  bool IsManagedElsewhere(base::JobId id) const;
 
   // due.cc: what goes by itself
   std::optional<base::Instant> DueOf(const port::Key& key, const std::string& body) const;

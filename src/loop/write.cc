@@ -95,10 +95,16 @@ base::Result<void> Turner::ExpectSpace(const port::Key& key) {
   return {};
 }
 
+// Whose status is another controller's to write.
+bool Turner::IsManagedElsewhere(base::JobId id) const {
+  const pool::JobView* job = loop_.pool_->Find(id);
+  return job != nullptr && job->spec.managed_elsewhere;
+}
+
 base::Result<port::Object> Turner::ApplyReplace(const port::Write& write, const port::Object& old) {
   if (*old.body == write.change.body) return old;  // nothing changed: same revision, no event
   const auto job = loop_.jobs_.find(write.change.key);
-  if (write.status_only && job != loop_.jobs_.end()) {
+  if (write.status_only && job != loop_.jobs_.end() && !IsManagedElsewhere(job->second)) {
     return base::Fail(base::Kind::kForbidden, "PND-A011", write.change.key.name,
                       "the status of a running TFJob is written by the pool alone");
   }
