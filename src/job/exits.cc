@@ -43,7 +43,10 @@ Reading ReadExit(const Spec& spec, const Replica& replica) {
   const bool asked_for_requeue = code == spec.requeue_exit_code.value_or(kSavedAndLeft);
   if (replica.stop_asked && asked_for_requeue) return kDisruption;
   const bool missed = !(spec.dynamic_worker && replica.role == Role::kWorker);
-  if (policy == RestartPolicy::kNever && !missed) return {.meaning = Meaning::kIgnored};
+  const bool asks_again = spec.requeue_exit_code && asked_for_requeue && !replica.disrupted;
+  if (policy == RestartPolicy::kNever && !missed && !asks_again) {
+    return {.meaning = Meaning::kIgnored};
+  }
   if (replica.disrupted) {
     // Running it twice is what the author ruled out; one that never ran has not run once.
     if (policy == RestartPolicy::kNever && replica.started) return {.meaning = Meaning::kFatal};
@@ -53,7 +56,7 @@ Reading ReadExit(const Spec& spec, const Replica& replica) {
     return {.meaning = Meaning::kFatal, .permanent = policy == RestartPolicy::kExitCode};
   }
   Reading reading = ByPolicy(policy, code);
-  if (spec.requeue_exit_code && asked_for_requeue) {
+  if (asks_again) {
     reading.meaning = Meaning::kAgain;
     reading.counted = reading.voluntary = true;
     reading.permanent = false;

@@ -119,6 +119,15 @@ TEST(Exits, FortyTwoWithoutNoticeIsCountedWhereTheJobSaysSo) {
   }
 }
 
+TEST(Exits, ADynamicWorkerThatAsksToRunAgainDoes) {
+  Spec spec;
+  spec.dynamic_worker = true;
+  spec.requeue_exit_code = 42;
+  spec.roles[Role::kWorker] = Replicas(2, kNever);
+  EXPECT_EQ(Said(ReadExit(spec, Exited(42))), "again, counted, voluntary");
+  EXPECT_EQ(Said(ReadExit(spec, Exited(43))), "ignored");
+}
+
 TEST(Exits, ADynamicWorkerFailsTheJobByAPermanentCodeOnly) {
   const Row rows[] = {{"", kNever, 1, "ignored"},
                       {"", kOnFailure, 1, "again, counted, in place"},
