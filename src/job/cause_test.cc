@@ -147,5 +147,31 @@ TEST(Cause, IsTheFirstExitWhateverOrderTheyAreToldIn) {
   EXPECT_EQ(tried, static_cast<int>(Rows().size()) * 6 * 4);
 }
 
+// What ended an earlier attempt is not why the job failed.
+TEST(Cause, IsTheExitThatReachedTheLimit) {
+  Spec spec;
+  spec.backoff_limit = 2;
+  for (const Role role : {Role::kPs, Role::kWorker}) {
+    spec.roles[role] = Replicas(2, RestartPolicy::kOnFailure);
+  }
+  SmallWorld world(spec);
+  world.Step();
+  world.StartsAll();
+  world.Step();
+  world.Exits(Role::kPs, 0, 7);
+  world.Step();
+  for (const Role role : {Role::kPs, Role::kWorker}) {
+    for (const int index : {0, 1}) world.Exits(role, index, 137);
+  }
+  world.Step();
+  world.Pass(10'000);
+  world.StartsAll();
+  world.Exits(Role::kWorker, 1, 3);
+  world.Step();
+  ASSERT_TRUE(IsTrue(world.status, "Failed"));
+  EXPECT_EQ(world.status.cause_replica, "worker-1");
+  EXPECT_EQ(world.status.cause->code, 3);
+}
+
 }  // namespace
 }  // namespace pondage::job

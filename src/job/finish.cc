@@ -88,6 +88,16 @@ void FailBy(Pass& pass, const Seen& named) {
        parting, ended);
 }
 
+// The exit by which a limit of restarts was reached; none: the limit was lowered.
+const Seen* LastStraw(const Pass& pass, const Seen* first_of_attempt) {
+  if (first_of_attempt != nullptr || pass.status.stage != Stage::kBound) return first_of_attempt;
+  const Seen* last = nullptr;
+  for (const Seen& seen : pass.seen) {
+    if (seen.reading.counted) last = Earlier(last, &seen);
+  }
+  return last;
+}
+
 // Under policy Running only what still ran at the end goes.
 bool RanToTheEnd(const Status& status, const Replica& replica) {
   return !replica.exit || replica.exit->reason == "StoppedWithJob" ||
@@ -141,7 +151,8 @@ bool FailPastLimits(Pass& pass) {
   const bool spent = spec.backoff_limit && status.restarts >= std::max(*spec.backoff_limit, 1);
   const bool loops = status.voluntary >= pass.settings.max_voluntary;
   if (spent || loops) {
-    if (first != nullptr) RecordCause(pass, *first->replica);
+    const Seen* last = LastStraw(pass, first);
+    if (last != nullptr) RecordCause(pass, *last->replica);
     Fail(pass,
          spent
              ? fmt::format("Job {} has failed because it has reached the specified backoff limit",
@@ -149,7 +160,7 @@ bool FailPastLimits(Pass& pass) {
              : fmt::format("TFJob {} has failed because its program asked {} times in a row to be "
                            "run again.",
                            pass.identity.Path(), status.voluntary),
-         parting, first != nullptr ? first->replica->exit->at : pass.now);
+         parting, last != nullptr ? last->replica->exit->at : pass.now);
     return true;
   }
   const std::optional<base::Instant> until = TimeUp(spec, status);
