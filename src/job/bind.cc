@@ -15,9 +15,9 @@ Member MemberOf(const Replica& replica) {
 }
 
 // Below its whole size a job with dynamic workers may start with fewer of them, down to
-// minAvailable.
+// minAvailable, unless they are to start and end together.
 void TrimToFloor(const Spec& spec, std::vector<Member>& members) {
-  if (!spec.dynamic_worker || !spec.min_available) return;
+  if (!spec.dynamic_worker || !spec.min_available || EndsAttempt(spec, Role::kWorker)) return;
   const auto floor = static_cast<std::size_t>(std::max(*spec.min_available, 1));
   const auto is_spare = [](const Member& member) {
     return member.first == Role::kWorker && member.second > 0;
