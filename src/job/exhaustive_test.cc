@@ -41,8 +41,8 @@ std::vector<Event> EventsOf(const SmallWorld& world) {
   }
   if (world.spec.Has(Role::kWorker)) {
     events.push_back({"scale", [](SmallWorld& w) {
-                        int& replicas = w.spec.roles.at(Role::kWorker).replicas;
-                        replicas = replicas == 1 ? 2 : replicas - 1;
+                        const int replicas = w.spec.Replicas(Role::kWorker);
+                        w.Scale(Role::kWorker, replicas == 1 ? 2 : replicas - 1);
                       }});
   }
   for (const Replica& replica : world.status.replicas) {

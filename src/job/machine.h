@@ -75,6 +75,9 @@ Verdict Judge(const Identity& identity, const Spec& spec, Status& status, bool r
 // First status of a job that was just stored: condition Created, and Suspended when so created.
 Status FirstStatus(const Identity& identity, const Spec& spec, base::Instant now);
 
+// The author changed the spec: what that means beside what a pass sees of the new one. Judge after.
+void TakeChange(const Spec& before, const Spec& after, Status& status);
+
 // All of WantedMembers were placed, `grants` and `ports` in that order: new incarnations, alive
 // because their start is ordered in the same step. A waiting job becomes bound: attempt counted,
 // startTime set. Ask WantedMembers before, to know whose Pods are to be made, and Judge after.

@@ -475,7 +475,7 @@ TEST_F(Restart, ADynamicWorkerUnderNeverStaysAwayUntilTheNextChange) {
   world.Exits(kW, 1, 1);
   Expect(world, "release worker-1.1 failed");
   EXPECT_EQ(world.Conditions(), "Created Running");
-  world.spec.roles[kW].replicas = 3;
+  world.Scale(kW, 3);
   Expect(world, "remove worker-1.1; bind worker-1.2; bind worker-2.1");
 }
 

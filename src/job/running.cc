@@ -13,10 +13,18 @@ bool WasTold(const Replica& replica) {
   return replica.stop_asked || replica.kill_at || replica.killed;
 }
 
+// What is left of a collective may be one, which knows the others by address all the same.
+bool BelongsToAll(const Spec& spec, Role role) {
+  if (EndsAttempt(spec, role)) return true;
+  return role != Role::kEvaluator && !spec.Has(Role::kPs) && !spec.dynamic_worker &&
+         spec.scope != Scope::kReplica;
+}
+
 // A gang is as large as its spec says, or it leaves to come back at the new size.
 bool IsResized(const Spec& spec, Status& status) {
   for (const Replica& replica : status.replicas) {
-    if (replica.present && IsSurplus(spec, replica) && EndsAttempt(spec, replica.role)) return true;
+    if (replica.present && IsSurplus(spec, replica) && BelongsToAll(spec, replica.role))
+      return true;
   }
   for (const auto& [role, replicas] : spec.roles) {
     if (!EndsAttempt(spec, role)) continue;
@@ -64,24 +72,11 @@ void DismissSurplus(Pass& pass) {
     if (!IsSurplus(pass.spec, replica)) continue;
     CancelRestart(replica);
     if (replica.alive && !WasTold(replica)) {
+      replica.deleting = true;
       Stop(pass, replica, pass.now + GraceOf(pass.spec, replica.role));
     } else if (!replica.alive && replica.present) {
       RemovePod(pass, replica);
     }
-  }
-}
-
-// A dynamic worker that failed under Never stays away until the number of workers is changed.
-void RecallDynamic(Pass& pass) {
-  if (!pass.spec.dynamic_worker) return;
-  const bool changed = !WantedMembers(pass.spec, pass.status).empty() ||
-                       std::ranges::any_of(pass.status.replicas, [&](const Replica& replica) {
-                         return replica.present && IsSurplus(pass.spec, replica);
-                       });
-  if (!changed) return;
-  for (Replica& replica : pass.status.replicas) {
-    const bool idle = replica.present && !replica.alive && !replica.restart_at;
-    if (idle && replica.role == Role::kWorker && !replica.completed) RemovePod(pass, replica);
   }
 }
 
@@ -110,7 +105,8 @@ void KillStuck(Pass& pass) {
 void ReleaseIdle(Pass& pass) {
   for (const Replica& replica : pass.status.replicas) {
     if (replica.alive || !replica.grant || replica.restart_at) continue;
-    if (IsSurplus(pass.spec, replica)) {
+    const bool dismissed = replica.stop_asked && !replica.disrupted && !replica.completed;
+    if (IsSurplus(pass.spec, replica) || dismissed) {
       pass.Release(replica, "stopped");
     } else if (replica.completed) {
       pass.Release(replica, "finished");
@@ -118,6 +114,12 @@ void ReleaseIdle(Pass& pass) {
       pass.Release(replica, replica.disrupted ? "restart" : "failed");
     }
   }
+}
+
+// It ran before, and is to be placed anew.
+bool WasPlaced(Status& status, const std::pair<Role, int>& member) {
+  const Replica* replica = FindReplica(status, member.first, member.second);
+  return replica != nullptr && replica->incarnation > 0;
 }
 
 // Restarting holds until whoever is made again runs again.
@@ -129,7 +131,9 @@ bool IsRecreating(const Pass& pass) {
            (replica.restart_at && !replica.present);
   };
   return std::ranges::any_of(pass.status.replicas, is_missing) ||
-         !WantedMembers(pass.spec, pass.status).empty();
+         std::ranges::any_of(
+             WantedMembers(pass.spec, pass.status),
+             [&](const std::pair<Role, int>& member) { return WasPlaced(pass.status, member); });
 }
 
 void ShowRunning(Pass& pass) {
@@ -140,6 +144,16 @@ void ShowRunning(Pass& pass) {
 }
 
 }  // namespace
+
+// A dynamic worker that failed under Never stays away until the number of workers is changed.
+void TakeChange(const Spec& before, const Spec& after, Status& status) {
+  if (!after.dynamic_worker) return;
+  if (before.Replicas(Role::kWorker) == after.Replicas(Role::kWorker)) return;
+  for (Replica& replica : status.replicas) {
+    const bool idle = replica.present && !replica.alive && replica.exit_taken;
+    if (idle && replica.role == Role::kWorker && !replica.completed) replica.deleting = true;
+  }
+}
 
 void Run(Pass& pass) {
   Status& status = pass.status;
@@ -156,7 +170,6 @@ void Run(Pass& pass) {
     return BeginLeaving(pass.spec, status, Drain::kResize, pass.now);
   }
   DismissSurplus(pass);
-  RecallDynamic(pass);
   StartDue(pass);
   KillStuck(pass);
   KillOverdue(pass);

@@ -71,6 +71,13 @@ class SmallWorld {
     Step();
   }
 
+  // The author changes a number of replicas. Step() judges it.
+  void Scale(Role role, int replicas) {
+    const Spec before = spec;
+    spec.roles.at(role).replicas = replicas;
+    TakeChange(before, spec, status);
+  }
+
   Replica& Of(Role role, int index = 0) {
     Replica* replica = FindReplica(status, role, index);
     EXPECT_NE(replica, nullptr) << RoleName(role) << index;

@@ -16,6 +16,11 @@ bool WasStopped(const Status& status, const Replica& replica) {
   return exit.at >= DecidedAt(status) && !(status.cause && IsEarlier(exit, *status.cause));
 }
 
+// Scaled in: our own deletion. It may be wanted again before it has left.
+bool IsDismissed(const Spec& spec, const Replica& replica) {
+  return IsSurplus(spec, replica) || (replica.deleting && !replica.disrupted);
+}
+
 // One that was stopped because its job had ended did not fail.
 void StoppedWithJob(const Status& status, Replica& replica) {
   replica.exit->reason = "StoppedWithJob";
@@ -32,8 +37,9 @@ void TakeExit(Pass& pass, Replica& replica) {
   } else if (exit.reason != "NodeLost") {
     pass.Tell(false, "ExitedWithCode", fmt::format("Pod: {} exited with code {}", pod, exit.code));
   }
-  if (IsSurplus(pass.spec, replica)) return;
-  const Reading reading = ReadExit(pass.spec, replica);
+  const bool ours = IsDismissed(pass.spec, replica);
+  const Reading reading =
+      ours ? Reading{.meaning = Meaning::kIgnored} : ReadExit(pass.spec, replica);
   if (reading.meaning == Meaning::kDone) replica.completed = true;
   if (IsFinished(pass.status) && exit.code != 0 && WasStopped(pass.status, replica)) {
     StoppedWithJob(pass.status, replica);

@@ -80,6 +80,7 @@ void Taker::operator()(const JobApplied& fact) {
     JobView& job = found->second;
     REQUIRE(fact.spec.queue == job.spec.queue);  // what it holds is charged where it was taken
     if (fact.spec.suspend && !job.spec.suspend) job.status.user_stop = fact.by;
+    job::TakeChange(job.spec, fact.spec, job.status);
     job.spec = fact.spec;
   }
   pool_.Touch(fact.identity.id);  // a new one is planned for once it is judged to wait
